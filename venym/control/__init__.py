@@ -1,0 +1,1 @@
+"""The control plane: plain Python on housekeeping cores."""

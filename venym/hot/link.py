@@ -1,0 +1,87 @@
+"""A link: one producer, one consumer, a power of two of fixed-size slots, no lock.
+
+    cursor  | HEAD ........ | SEEN_TAIL ... | (pair) | TAIL ........ | SEEN_HEAD ... | (pair)
+              producer's      producer's              consumer's       consumer's
+              published       last look at TAIL       given back       last look at HEAD
+
+    producer: room -> claim(0) .. claim(n-1) -> commit(n)       consumer: ready -> peek(0) .. peek(n-1) -> release(n)
+
+Indices are monotonic 64-bit counts that may wrap; a slot is index & (capacity - 1). Each side writes a pair of cache
+lines of its own. Nothing is visible to the other side before commit or release, so a batch costs one ordered store.
+
+Legal: commit(n) after room(...) >= n and the slots 0..n-1 were filled; release(n) after ready(...) >= n.
+Prohibited: commit or release of more than was granted, two producers, two consumers, a slot kept after its release.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .intrinsics import load_acquire, slot_at, store_release
+from .jit import small
+from .layout import aligned
+
+HEAD, SEEN_TAIL, TAIL, SEEN_HEAD = 0, 8, 32, 40  # int64 indices into the cursor, each on a line of its own
+CURSOR_WORDS = 64
+
+
+class Link(NamedTuple):
+    """slots: (capacity,) records; cursor: (64,) int64."""
+
+    slots: np.ndarray
+    cursor: np.ndarray
+
+
+def make_link(dtype: np.dtype, capacity: int, start: int = 0) -> Link:
+    """A link of `capacity` records, both indices at `start`. Raises ValueError unless capacity is a power of two."""
+    if capacity < 1 or capacity & (capacity - 1):
+        raise ValueError(f"a link's capacity is a power of two, not {capacity}")
+    cursor = aligned(CURSOR_WORDS, np.int64)
+    cursor[[HEAD, SEEN_TAIL, TAIL, SEEN_HEAD]] = start
+    return Link(aligned(capacity, dtype), cursor)
+
+
+@small
+def room(link, wanted):
+    """Slots the producer may fill now, at most `wanted`; looks at the other side only when it must."""
+    head = link.cursor[HEAD]
+    free = link.slots.shape[0] - (head - link.cursor[SEEN_TAIL])
+    if free < wanted:
+        link.cursor[SEEN_TAIL] = load_acquire(link.cursor, TAIL)
+        free = link.slots.shape[0] - (head - link.cursor[SEEN_TAIL])
+    return min(free, wanted)
+
+
+@small
+def claim(link, k):
+    """The k-th free slot, to be filled in place."""
+    return slot_at(link.slots, (link.cursor[HEAD] + k) & (link.slots.shape[0] - 1))
+
+
+@small
+def commit(link, count):
+    """Publish the first `count` claimed slots."""
+    store_release(link.cursor, HEAD, link.cursor[HEAD] + count)
+
+
+@small
+def ready(link, wanted):
+    """Records the consumer may read now, at most `wanted`."""
+    tail = link.cursor[TAIL]
+    held = link.cursor[SEEN_HEAD] - tail
+    if held < wanted:
+        link.cursor[SEEN_HEAD] = load_acquire(link.cursor, HEAD)
+        held = link.cursor[SEEN_HEAD] - tail
+    return min(held, wanted)
+
+
+@small
+def peek(link, k):
+    """The k-th unread record, in place."""
+    return slot_at(link.slots, (link.cursor[TAIL] + k) & (link.slots.shape[0] - 1))
+
+
+@small
+def release(link, count):
+    """Give the first `count` records back to the producer."""
+    store_release(link.cursor, TAIL, link.cursor[TAIL] + count)
