@@ -13,7 +13,7 @@ from .hot.layout import record
 MOLDUDP64 = 0  # a UDP payload: MoldUDP64 header, then message blocks
 BLOCKS = 1  # length-prefixed records one after another, as in a BinaryFILE day; `sequence` numbers the first
 
-# Why a PACKET's bytes may not be all there is (`flags`).
+# Why a PACKET's bytes may not be all there is (`marks`).
 SNAPPED = 1  # the capture kept only the start of the datagram
 
 PACKET = record(
@@ -26,14 +26,14 @@ PACKET = record(
         ("length", "i4"),  # bytes of payload present
         ("line", "i4"),  # index of the destination address and port it was sent to
         ("framing", "i4"),
-        ("flags", "i4"),
+        ("marks", "i4"),
     ],
     64,
 )
 
 TOP_LEVELS = 5
 
-# BOOK_EVENT flags
+# BOOK_EVENT marks
 TRADABLE = 1  # trading state is T, nothing halts it here
 SUSPECT = 2  # a modification did not fit, or messages are missing
 CROSSED = 4  # best bid >= best ask
@@ -60,7 +60,7 @@ BOOK_EVENT = record(
         ("kind", "u1"),  # the ITCH message type
         ("side", "u1"),  # B or S: side of the resting order; imbalance direction of I; 0 where there is none
         ("state", "u1"),  # T Q P H, or 0 when never announced
-        ("flags", "u1"),
+        ("marks", "u1"),
     ],
     256,
 )

@@ -88,8 +88,13 @@ def yield_core(typingctx: Any) -> Any:
 
 @intrinsic
 def _slot_unchecked(typingctx: Any, slots: Any, index: Any) -> Any:
+    """slots[index] without the negative-index branch: a record in place, or a number."""
+
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _address(context, builder, sig.args[0], args[0], args[1])
+        pointer = _address(context, builder, sig.args[0], args[0], args[1])
+        if isinstance(sig.args[0].dtype, types.Record):
+            return pointer
+        return context.unpack_value(builder, sig.args[0].dtype, pointer)
 
     return slots.dtype(slots, types.intp), codegen
 

@@ -19,12 +19,15 @@ class LayoutError(TypeError):
 def record(name: str, fields: list[tuple[Any, ...]], size: int) -> np.dtype:
     """A C-aligned dtype of exactly `size` bytes, padded at the end with bytes named ``padding``.
 
-    Raises LayoutError when the fields need more than `size`, when alignment would leave a hole between two fields
+    Raises LayoutError when a field has the name of one of numpy's own attributes (``flags``, ``base``: ``slot.flags``
+    would not be the field without the compiler), when the fields need more than `size`, when alignment would leave a hole between two fields
     (order them by width instead), or when numpy would not treat it as an aligned struct.
     """
     plain = np.dtype(fields, align=True)
     end = 0
     for field in plain.names or ():
+        if hasattr(np.record, field):
+            raise LayoutError(f"{name}: numpy has an attribute {field} of its own")
         kind, offset = plain.fields[field][:2]
         if offset != end:
             raise LayoutError(f"{name}: a hole of {offset - end} bytes before {field}")

@@ -1,0 +1,104 @@
+"""READ FIRST: the stages, the links between them, and the loop that runs them.
+
+    feed ──feed_decoder──▶ decoder ──decoder_features──▶ (features)
+
+Every stage is a `step(context)` in a file of its own under stages/. A core runs `duty_cycle` over the stages of its mask;
+which stages share a core changes speed, never results.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .hot.duty_cycle import rest, running
+from .hot.jit import hot
+from .hot.jit import step as stage_step
+from .hot.link import make_link
+from .records import BOOK_EVENT, PACKET
+from .stages import decoder, feed
+from .stages.book import Take
+
+FEED, DECODER = 1, 2  # bits of a core's mask
+ALL = FEED | DECODER
+
+
+class LinkPlan(NamedTuple):
+    """A link as it is built: its record, its capacity, how many records a step moves at most, and what its producer
+    does when it is full."""
+
+    name: str
+    record: np.dtype
+    capacity: int
+    burst: int
+    when_full: str
+
+
+LINKS = {
+    plan.name: plan
+    for plan in (
+        LinkPlan("feed_decoder", PACKET, 256, 64, "the feed comes back later; a file waits"),
+        LinkPlan("decoder_features", BOOK_EVENT, 1024, 256, "the decoder stops inside the packet until there is room"),
+    )
+}
+
+
+class Pipeline(NamedTuple):
+    """Every stage's context."""
+
+    feed: feed.Context
+    decoder: decoder.Context
+
+
+def build(
+    take: Take,
+    limits: decoder.Limits,
+    frames_octets: int,
+    found_max: int,
+    instruments: tuple[str, ...] = (),
+    queues: bool = True,
+) -> Pipeline:
+    """Every stage with its memory and links; `take(name, count, dtype)` gives zeroed memory."""
+    links = {name: make_link(plan.record, plan.capacity) for name, plan in LINKS.items()}
+    source = feed.build(take, links["feed_decoder"], frames_octets, found_max, LINKS["feed_decoder"].burst)
+    return Pipeline(
+        feed=source,
+        decoder=decoder.build(
+            take,
+            links["feed_decoder"],
+            links["decoder_features"],
+            source.frames,
+            limits,
+            instruments,
+            queues,
+            LINKS["decoder_features"].burst,
+        ),
+    )
+
+
+@stage_step
+def lap(pipeline, mask):
+    """One step of each stage in the mask; returns the work done."""
+    work = np.int64(0)
+    if mask & FEED:
+        work += feed.step(pipeline.feed)
+    if mask & DECODER:
+        work += decoder.step(pipeline.decoder)
+    return work
+
+
+@hot
+def duty_cycle(pipeline, mask, control):
+    """What a core does until it is stopped."""
+    while running(control):
+        rest(control, lap(pipeline, mask))
+
+
+@hot
+def drain(pipeline, mask):
+    """Laps until one finds nothing to do; returns the work done. For files, between two reads."""
+    total = np.int64(0)
+    while True:
+        work = lap(pipeline, mask)
+        if work == 0:
+            return total
+        total += work

@@ -1,0 +1,313 @@
+"""Decoder: packets -> book events. Owns the sequence of every channel, every order book, every trading state.
+
+    feed_decoder ──PACKET──▶ [ session, sequence ] ─▶ [ block, block, ... ] ─▶ itch.apply_message ──BOOK_EVENT──▶ decoder_features
+                                                        └ look ahead: prefetch what the coming messages will touch
+
+Reads     PACKET records, and the bytes they lie at in the feed's frame memory.
+Writes    one BOOK_EVENT for each message that concerns a configured instrument.
+Invariant a message is applied once and in the order of its channel: what is numbered below `expected` was applied before
+          (the other line's copy, or repeated), what is numbered above reveals a gap, after which the channel's books
+          are suspect. A packet of another session begins that session, with empty books, if it is numbered 1 or the
+          present session has ended; otherwise it is counted and dropped.
+When full it stops inside the packet and goes on there when the consumer has made room; nothing is dropped.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import metrics
+from ..hot.intrinsics import be16, be64, slot_at
+from ..hot.jit import hot, small
+from ..hot.jit import step as stage_step
+from ..hot.link import Link, claim, commit, peek, ready, release, room
+from ..records import BLOCKS, CROSSED, SUSPECT, TOP_LEVELS, TRADABLE
+from .book import BUY, SELL, Orders, TableFull, Take, best_level, build_orders, clear_channel, is_crossed
+from .itch import apply_message
+from .lookahead import DEPTH, RING_WORDS, look_ahead
+from .market import ENDED, OPEN, UNBEGUN, Market, build_market, effective_state, forget_channel, trading
+
+MOLD_HEADER_BYTES = 20
+END_OF_SESSION = 0xFFFF
+LINES_MAX = 64
+
+# Words of `cursor`: where in its packet the decoder is.
+BUSY, AT, END, LEFT, SKIP, SEQUENCE, CHANNEL_INDEX, AHEAD, TURN = range(9)
+UNBOUNDED = 1 << 62  # LEFT of a packet that does not say how many blocks it has
+CURSOR_WORDS = 16
+
+
+class Context(NamedTuple):
+    packets: Link
+    events: Link
+    frames: np.ndarray
+    orders: Orders
+    market: Market
+    counters: np.ndarray
+    channel_of: np.ndarray  # by line: 1 + its channel, 0 not seen yet
+    cursor: np.ndarray
+    ring: np.ndarray
+    burst: np.ndarray
+
+
+class Limits(NamedTuple):
+    """Every table's named maximum (the `book` section of the settings)."""
+
+    channels_max: int = 8
+    instruments_max: int = 65_536
+    orders_max: int = 4_194_304
+    levels_max: int = 4_194_304
+    trades_max: int = 12_582_912
+
+
+def build(
+    take: Take,
+    packets: Link,
+    events: Link,
+    frames: np.ndarray,
+    limits: Limits = Limits(),
+    instruments: tuple[str, ...] = (),
+    queues: bool = True,
+    burst: int = 256,
+) -> Context:
+    """The decoder's context. `take(name, count, dtype)` gives zeroed memory; `frames` is the memory that PACKET.offset
+    points into; `burst` is how many messages one step applies at most."""
+    channels = limits.channels_max
+    return Context(
+        packets=packets,
+        events=events,
+        frames=frames,
+        orders=build_orders(take, channels, limits.orders_max, limits.levels_max, limits.instruments_max, queues),
+        market=build_market(take, channels, limits.instruments_max, limits.trades_max, instruments),
+        counters=take("decoder_counters", metrics.DECODER_COUNTERS, np.dtype(np.int64)),
+        channel_of=take("channel_of", LINES_MAX, np.dtype(np.int64)),
+        cursor=take("decoder_cursor", CURSOR_WORDS, np.dtype(np.int64)),
+        ring=take("lookahead", RING_WORDS, np.dtype(np.int64)),
+        burst=np.array([burst], np.int64),
+    )
+
+
+@stage_step
+def step(ctx):
+    """Apply at most `burst` messages; returns how many, plus the packets finished."""
+    work = np.int64(0)
+    while work < ctx.burst[0]:
+        if ctx.cursor[BUSY] == 0:
+            if ready(ctx.packets, 1) == 0:
+                break
+            open_packet(ctx)
+        allowed = room(ctx.events, ctx.burst[0] - work)
+        if allowed == 0:
+            break
+        work += apply_blocks(ctx, allowed)
+        if ctx.cursor[BUSY] == 0:
+            release(ctx.packets, 1)
+            work += 1
+    return work
+
+
+@hot
+def open_packet(ctx):
+    """Point the cursor at the next packet's blocks, or past its end if it has none to apply."""
+    packet = peek(ctx.packets, 0)
+    cursor = ctx.cursor
+    start, length = packet.offset, np.int64(packet.length)
+    if start < 0 or length < 0 or start + length > ctx.frames.shape[0]:
+        raise IndexError("a packet lies outside the frame memory")
+    if packet.line < 0 or packet.line >= LINES_MAX:
+        raise TableFull("decoder.LINES_MAX")
+    ctx.counters[metrics.PACKETS] += 1
+    cursor[BUSY] = 1
+    cursor[AT] = start
+    cursor[END] = start + length
+    cursor[SKIP] = 0
+    cursor[LEFT] = 0
+    if packet.framing == BLOCKS:
+        cursor[CHANNEL_INDEX] = channel_of_line(ctx, np.int64(packet.line), np.int64(-1), np.int64(packet.line))
+        cursor[SEQUENCE] = packet.sequence
+        cursor[LEFT] = UNBOUNDED
+    elif length < MOLD_HEADER_BYTES:
+        ctx.counters[metrics.MALFORMED_PACKETS] += 1
+    else:
+        open_mold(ctx, np.int64(packet.line), start)
+    cursor[AHEAD] = cursor[AT]
+    cursor[TURN] = 0
+    ctx.ring[:] = 0
+    if cursor[LEFT] != 0:
+        for _ in range(DEPTH):
+            look(ctx)
+
+
+@small
+def look(ctx):
+    """One turn of the look-ahead."""
+    cursor = ctx.cursor
+    cursor[AHEAD] = look_ahead(
+        ctx.orders,
+        ctx.market.books_of,
+        cursor[CHANNEL_INDEX],
+        ctx.frames,
+        cursor[AHEAD],
+        cursor[END],
+        ctx.ring,
+        cursor[TURN],
+    )
+    cursor[TURN] += 1
+
+
+@hot
+def open_mold(ctx, line, start):
+    """Read a MoldUDP64 header and decide which of its messages are due."""
+    cursor, counters = ctx.cursor, ctx.counters
+    high, low = be64(ctx.frames, start), be16(ctx.frames, start + 8)
+    sequence, count = be64(ctx.frames, start + 10), be16(ctx.frames, start + 18)
+    if sequence < 0:
+        counters[metrics.MALFORMED_PACKETS] += 1
+        return
+    index = channel_of_line(ctx, line, high, low)
+    channel = slot_at(ctx.market.channels, index)
+    if channel.session_high != high or channel.session_low != low:
+        if sequence != 1 and channel.stream != ENDED:
+            counters[metrics.FOREIGN_SESSIONS] += 1
+            return
+        begin_session(ctx, index, high, low)
+        channel.expected = 1
+    blocks = np.int64(0) if count == END_OF_SESSION else count
+    if blocks == 0:
+        counters[metrics.HEARTBEATS] += 1
+    if sequence != 0:  # 0: a capture whose headers were wiped; its messages are taken as they come
+        if channel.expected == 0:
+            channel.expected = sequence
+        if sequence > channel.expected:
+            counters[metrics.GAPS] += 1
+            counters[metrics.MISSED_MESSAGES] += sequence - channel.expected
+            channel.gaps += 1
+            channel.expected = sequence
+        cursor[SKIP] = min(channel.expected - sequence, blocks)
+    if count == END_OF_SESSION:
+        channel.stream = ENDED
+    cursor[CHANNEL_INDEX] = index
+    cursor[SEQUENCE] = sequence
+    cursor[LEFT] = blocks
+    cursor[AT] = start + MOLD_HEADER_BYTES
+
+
+@hot
+def channel_of_line(ctx, line, high, low):
+    """Index of the line's channel. A line seen for the first time joins the channel that carries its session: it is
+    the other copy; otherwise it begins a channel of its own."""
+    if ctx.channel_of[line] != 0:
+        return ctx.channel_of[line] - 1
+    channels = ctx.market.channels
+    for index in range(channels.shape[0]):
+        channel = slot_at(channels, index)
+        if channel.stream == UNBEGUN:
+            begin_session(ctx, index, high, low)
+        if channel.session_high == high and channel.session_low == low:
+            ctx.channel_of[line] = index + 1
+            return np.int64(index)
+    raise TableFull("book.channels_max")
+
+
+@hot
+def begin_session(ctx, index, high, low):
+    """Empty books, and nothing known but the session."""
+    ctx.counters[metrics.SESSIONS] += 1
+    channel = slot_at(ctx.market.channels, index)
+    if channel.stream != UNBEGUN:
+        clear_channel(ctx.orders, index)
+    forget_channel(ctx.market, index)
+    channel.session_high = high
+    channel.session_low = low
+    channel.expected = 0
+    channel.stream = OPEN
+
+
+@stage_step
+def apply_blocks(ctx, allowed):
+    """Apply at most `allowed` messages of the open packet; returns how many blocks were passed."""
+    cursor = ctx.cursor
+    channel = cursor[CHANNEL_INDEX]
+    passed = np.int64(0)
+    events = np.int64(0)
+    while passed < allowed:
+        at = cursor[AT]
+        if cursor[LEFT] == 0 or (at == cursor[END] and cursor[LEFT] >= UNBOUNDED >> 1):
+            cursor[BUSY] = 0
+            break
+        if at + 2 > cursor[END] or at + 2 + be16(ctx.frames, at) > cursor[END]:
+            ctx.counters[metrics.TRUNCATED] += 1
+            cursor[BUSY] = 0
+            break
+        length = be16(ctx.frames, at)
+        look(ctx)
+        if cursor[SKIP] > 0:
+            cursor[SKIP] -= 1
+            ctx.counters[metrics.OLD_MESSAGES] += 1
+        elif length == 0:
+            ctx.counters[metrics.MESSAGES] += 1
+        else:
+            book, side, price_e4, shares, reference = apply_message(
+                ctx.orders, ctx.market, ctx.counters, channel, ctx.frames, at + 2, length
+            )
+            if book != 0 and slot_at(ctx.market.books, book).instrument >= 0:
+                tell(ctx, events, book, at + 2, side, price_e4, shares, reference)
+                events += 1
+        cursor[AT] = at + 2 + length
+        cursor[LEFT] -= 1
+        cursor[SEQUENCE] += 1
+        passed += 1
+    follow(ctx, channel)
+    if events > 0:
+        commit(ctx.events, events)
+    return passed
+
+
+@small
+def follow(ctx, channel):
+    """After the blocks up to the cursor: what the channel expects next."""
+    held = slot_at(ctx.market.channels, channel)
+    if ctx.cursor[SEQUENCE] > held.expected and held.expected != 0:
+        held.expected = ctx.cursor[SEQUENCE]
+
+
+@hot
+def tell(ctx, k, book_index, at, side, price_e4, shares, reference):
+    """Fill the k-th free BOOK_EVENT with what happened and the book as it is now."""
+    event = claim(ctx.events, k)
+    book = slot_at(ctx.market.books, book_index)
+    event.cause = peek(ctx.packets, 0).cause
+    event.time_ns = book.time_ns
+    event.sequence = ctx.cursor[SEQUENCE]
+    event.kind = ctx.frames[at]
+    event.side = side
+    event.price_e4 = price_e4
+    event.shares = shares
+    event.reference = reference
+    event.instrument = book.instrument
+    event.volume_shares = book.volume_shares
+    event.paired_shares = book.paired_shares
+    event.far_price_e4 = book.far_price_e4
+    event.near_price_e4 = book.near_price_e4
+    event.state = effective_state(book)
+    marks = np.int64(0)
+    if trading(book):
+        marks |= TRADABLE
+    if is_suspect(ctx.market, book):
+        marks |= SUSPECT
+    if is_crossed(ctx.orders, book_index):
+        marks |= CROSSED
+    event.marks = marks
+    for depth in range(TOP_LEVELS):
+        bid = slot_at(ctx.orders.levels, best_level(ctx.orders, 2 * book_index + BUY, depth))
+        ask = slot_at(ctx.orders.levels, best_level(ctx.orders, 2 * book_index + SELL, depth))
+        event.bid_price_e4[depth] = bid.price_e4
+        event.bid_shares[depth] = bid.shares
+        event.ask_price_e4[depth] = ask.price_e4
+        event.ask_shares[depth] = ask.shares
+
+
+@small
+def is_suspect(market, book):
+    """A modification did not fit, or the channel missed messages in this session."""
+    return book.misfit != 0 or slot_at(market.channels, np.int64(book.channel)).gaps != 0
