@@ -56,6 +56,6 @@ DECODER = (
     Counter(SESSIONS, "sessions", "sessions begun; each begins with empty books"),
     Counter(HEARTBEATS, "heartbeats", "packets without messages"),
     Counter(PACKETS, "packets", "packets taken"),
-    Counter(MALFORMED_PACKETS, "malformed_packets", "packets shorter than their header, or numbered 2^63 or more"),
+    Counter(MALFORMED_PACKETS, "malformed_packets", "packets shorter than their header, or with an impossible number"),
 )
 assert [counter.index for counter in DECODER] == list(range(DECODER_COUNTERS))

@@ -2,8 +2,8 @@
 
     feed ──feed_decoder──▶ decoder ──decoder_features──▶ (features)
 
-Every stage is a `step(context)` in a file of its own under stages/. A core runs `duty_cycle` over the stages of its mask;
-which stages share a core changes speed, never results.
+Every stage is a `step(context)` in a file of its own under stages/. A core runs `duty_cycle` over the stages of its
+mask; which stages share a core changes speed, never results.
 """
 
 from typing import NamedTuple

@@ -20,7 +20,8 @@ def record(name: str, fields: list[tuple[Any, ...]], size: int) -> np.dtype:
     """A C-aligned dtype of exactly `size` bytes, padded at the end with bytes named ``padding``.
 
     Raises LayoutError when a field has the name of one of numpy's own attributes (``flags``, ``base``: ``slot.flags``
-    would not be the field without the compiler), when the fields need more than `size`, when alignment would leave a hole between two fields
+    would not be the field without the compiler), when the fields need more than `size`, when alignment would leave a
+    hole between two fields
     (order them by width instead), or when numpy would not treat it as an aligned struct.
     """
     plain = np.dtype(fields, align=True)

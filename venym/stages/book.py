@@ -6,10 +6,10 @@
     book, side ──▶ SIDE ──▶ ladder: [(key, level) ... (key, level)]   ascending: the best is the last
                                           └──▶ LEVEL: price, shares, orders, head and tail of the queue
 
-A ladder is a sorted run of int64s: the price's key in the high half, the level's index in the low one. A bid's key is its
-price, an ask's the complement, so that on both sides the best has the greatest key and most changes happen at the end.
-A run that is full moves to one of twice the size, one that is nearly empty to one of half; runs given back are kept by
-size. Orders and levels come from pools with free lists. Index 0 is nobody everywhere, so zeroed memory is empty memory.
+A ladder is a sorted run of int64s: the price's key in the high half, the level's index in the low one. A bid's key is
+its price, an ask's the complement, so that on both sides the best has the greatest key and most changes happen at the
+end. A run that is full moves to one of twice the size, one that is nearly empty to one of half; runs given back are
+kept by size. Orders and levels come from pools with free lists. Index 0 is nobody everywhere: zeroed memory is empty memory.
 
 No step allocates. A pool that runs out raises TableFull; its size is a setting.
 """
@@ -86,8 +86,8 @@ Take = Callable[[str, int, np.dtype], np.ndarray]
 
 
 def ladder_entries(levels_max: int, instruments_max: int) -> int:
-    """Entries the ladders may need: a run holds at least a quarter of its size, except the smallest; the runs given back
-    while books grow double that."""
+    """Entries the ladders may need: a run holds at least a quarter of its size, except the smallest; the runs given
+    back while books grow double that."""
     return min(8 * levels_max + (2 << RUN_CLASS_MIN) * (instruments_max + 1), 2**31 - 1)
 
 

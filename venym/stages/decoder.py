@@ -1,14 +1,14 @@
 """Decoder: packets -> book events. Owns the sequence of every channel, every order book, every trading state.
 
-    feed_decoder ──PACKET──▶ [ session, sequence ] ─▶ [ block, block, ... ] ─▶ itch.apply_message ──BOOK_EVENT──▶ decoder_features
-                                                        └ look ahead: prefetch what the coming messages will touch
+    feed_decoder ──PACKET──▶ session, sequence ──▶ block, block, ... ──▶ apply_message ──BOOK_EVENT──▶ decoder_features
+                                                     └ look ahead: prefetch what the coming messages will touch
 
 Reads     PACKET records, and the bytes they lie at in the feed's frame memory.
 Writes    one BOOK_EVENT for each message that concerns a configured instrument.
-Invariant a message is applied once and in the order of its channel: what is numbered below `expected` was applied before
-          (the other line's copy, or repeated), what is numbered above reveals a gap, after which the channel's books
-          are suspect. A packet of another session begins that session, with empty books, if it is numbered 1 or the
-          present session has ended; otherwise it is counted and dropped.
+Invariant a message is applied once and in the order of its channel: what is numbered below `expected` was applied
+          before (the other line's copy, or repeated), what is numbered above reveals a gap, after which the channel's
+          books are suspect. A packet of another session begins that session, with empty books, if it is numbered 1 or
+          the present session has ended; otherwise it is counted and dropped.
 When full it stops inside the packet and goes on there when the consumer has made room; nothing is dropped.
 """
 
@@ -65,7 +65,7 @@ def build(
     packets: Link,
     events: Link,
     frames: np.ndarray,
-    limits: Limits = Limits(),
+    limits: Limits,
     instruments: tuple[str, ...] = (),
     queues: bool = True,
     burst: int = 256,
@@ -172,6 +172,9 @@ def open_mold(ctx, line, start):
             return
         begin_session(ctx, index, high, low)
         channel.expected = 1
+    if sequence == 0 and channel.expected != 0:
+        counters[metrics.MALFORMED_PACKETS] += 1
+        return
     blocks = np.int64(0) if count == END_OF_SESSION else count
     if blocks == 0:
         counters[metrics.HEARTBEATS] += 1

@@ -3,9 +3,9 @@
     messages ahead   16             12                   8                       4                  0
                      block ──▶ hash bucket, side ──▶ order, ladder ──▶ level, neighbours ──▶ level's last order   apply
 
-A day's books are larger than any cache, and a message touches four or five unrelated lines. Each stage of the walk loads
-what the stage before has asked for. Everything here is a hint: the books may have changed by the time the message is
-applied, and a wrong guess costs a line of cache. There are no branches on the message's type, which is as good as
+A day's books are larger than any cache, and a message touches four or five unrelated lines. Each stage of the walk
+loads what the stage before has asked for. Everything here is a hint: the books may have changed by the time the message
+is applied, and a wrong guess costs a line of cache. There are no branches on the message's type, which is as good as
 random: what a type does not need points at index 0, which is always near.
 """
 

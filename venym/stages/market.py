@@ -4,8 +4,8 @@
     channel           ─────────────▶ CHANNEL    session, sequence, market-wide events
     match number      ──blocks────▶ TRADE       the day's log, so that a broken trade can be taken off the volume
 
-An instrument trades when its state is T and neither an operational halt nor a market-wide circuit breaker is on. The state
-of a symbol never announced is 0, which is not trading (specification, 1.2.2: absent from the spin means halted).
+An instrument trades when its state is T and neither an operational halt nor a market-wide circuit breaker is on. The
+state of a symbol never announced is 0, which is not trading: absent from the day's spin means halted.
 """
 
 from typing import NamedTuple
@@ -88,9 +88,9 @@ _BLANK = int.from_bytes(b" " * 8, "big")
 
 
 class Market(NamedTuple):
-    """books (instruments_max + 1,) BOOK, 0 is nobody; books_of (channels * 65536,) int32; channels (channels,) CHANNEL;
-    trades (trades_max,) TRADE in order of arrival; trade_blocks: the range of match numbers in each 1,024 of them; words
-    (8,) int64; instruments (configured,) int64 symbols in the order given."""
+    """books (instruments_max + 1,) BOOK, 0 is nobody; books_of (channels * 65536,) int32; channels (channels,)
+    CHANNEL; trades (trades_max,) TRADE in order of arrival; trade_blocks: the range of match numbers in each 1,024 of
+    them; words (8,) int64; instruments (configured,) int64 symbols in the order given."""
 
     books: np.ndarray
     books_of: np.ndarray
@@ -243,7 +243,7 @@ def break_trade(market, book, owner, match):
 
 @hot
 def breach(market, channel, level):
-    """A market-wide circuit breaker: every instrument of the channel is halted until its own state is announced anew."""
+    """A market-wide circuit breaker: all instruments of the channel are halted until each one's state comes anew."""
     held = slot_at(market.channels, channel)
     held.mwcb_level = max(held.mwcb_level, level)
     for index in range(1, market.words[BOOKS_TOP] + 1):
