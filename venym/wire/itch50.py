@@ -7,9 +7,13 @@ midnight, US Eastern, and go on past 24 h for a session that does. PRICE4 counts
 ALPHA is ASCII, padded with spaces on the right; symbols may hold ``- . + * = ^ #``.
 
 A message of a type not in the table, or a code not in the specification, is legal: the venue adds them.
+
+Compiled code says where a field lies by name: ``be32(octets, start + ADD_ORDER.price)``, and which type it has in
+hand by ``ADD_ORDER.code``.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -261,3 +265,39 @@ for _type, _message in MESSAGES.items():
     LENGTHS[ord(_type)] = _message.length
 LENGTH_MIN = 12  # the shortest message: common header and one byte
 LENGTH_MAX = int(LENGTHS.max())
+
+STOCK_LOCATE, TRACKING_NUMBER, TIMESTAMP = (field.offset for field in HEADER[1:])
+
+
+def layout(kind: str) -> Any:
+    """A named tuple of ints for one message type, constants to compiled code: `code` (the type's byte), `length`, then
+    the byte offset of each field under the field's name. Raises KeyError for a type not in MESSAGES."""
+    message = MESSAGES[kind]
+    make_type: Any = namedtuple
+    made = make_type(message.name, ["code", "length"] + [field.name for field in message.fields])
+    return made(ord(kind), message.length, *(field.offset for field in message.fields))
+
+
+SYSTEM_EVENT = layout("S")
+STOCK_DIRECTORY = layout("R")
+STOCK_TRADING_ACTION = layout("H")
+REG_SHO_RESTRICTION = layout("Y")
+MARKET_PARTICIPANT_POSITION = layout("L")
+MWCB_DECLINE_LEVEL = layout("V")
+MWCB_STATUS = layout("W")
+IPO_QUOTING_PERIOD_UPDATE = layout("K")
+LULD_AUCTION_COLLAR = layout("J")
+OPERATIONAL_HALT = layout("h")
+ADD_ORDER = layout("A")
+ADD_ORDER_MPID = layout("F")
+ORDER_EXECUTED = layout("E")
+ORDER_EXECUTED_WITH_PRICE = layout("C")
+ORDER_CANCEL = layout("X")
+ORDER_DELETE = layout("D")
+ORDER_REPLACE = layout("U")
+TRADE_NON_CROSS = layout("P")
+CROSS_TRADE = layout("Q")
+BROKEN_TRADE = layout("B")
+NOII = layout("I")
+RPII = layout("N")
+DIRECT_LISTING_CAPITAL_RAISE = layout("O")
