@@ -6,10 +6,20 @@ from hypothesis import strategies as st
 from tests.guarded import Guarded
 from tests.naive import itch50 as naive
 from tests.wire.itch50_golden import by_lua, payloads, real_captures
-from tests.wire.itch50_samples import SAMPLES, framed
+from tests.wire.itch50_samples import SAMPLES, framed, mold
 from venym.hot.layout import aligned
+from venym.records import BLOCKS, MOLDUDP64, PACKET
+from venym.wire.blocks import TRUNCATED, make_walk, start_walk
 from venym.wire.itch50 import ALPHA, HEADER, LENGTHS, MESSAGES
-from venym.wire.itch50_flat import COLUMN_OF, MESSAGE, MESSAGE_NAMED, decode, decode_blocks, named
+from venym.wire.itch50_flat import (
+    COLUMN_OF,
+    MESSAGE,
+    MESSAGE_NAMED,
+    decode,
+    decode_blocks,
+    decode_packets,
+    named,
+)
 
 TYPICAL = [octets for octets, _ in SAMPLES]
 
@@ -83,6 +93,24 @@ def test_blocks_are_decoded_until_the_rows_are_full_and_then_go_on():
         kinds += named(messages[:count]).message_type.tobytes()
     assert kinds.decode() == "".join(MESSAGES)
     assert at == octets.size
+
+
+@pytest.mark.parametrize("room", [1, 4, 23, 46, 47, 100])
+def test_packets_are_decoded_lot_by_lot_like_blocks(room):
+    payloads = (mold(*TYPICAL[:5], b"~"), framed(*TYPICAL[5:], b"D"), mold(*TYPICAL)[:-1])
+    packets, frames = aligned(3, PACKET), as_octets(b"".join(payloads))
+    packets.length[:] = [len(payload) for payload in payloads]
+    packets.offset[1:] = np.cumsum(packets.length)[:-1]
+    packets.framing[:] = (MOLDUDP64, BLOCKS, MOLDUDP64)
+    walk, messages, skipped = make_walk(), dirty(room), np.zeros(256, np.int64)
+    start_walk(walk)
+    found, ended = [], False
+    while not ended:
+        count, ended = decode_packets(frames, packets, 3, walk, messages, skipped)
+        found += rows_of(messages[:count])
+    assert found == [expected_row(*sample) for sample in SAMPLES + SAMPLES[:-1]]
+    assert {chr(code): skipped[code] for code in np.flatnonzero(skipped)} == {"~": 1, "D": 1}
+    assert walk[TRUNCATED] == 1
 
 
 def test_a_cut_block_stays_for_the_next_call():

@@ -6,6 +6,8 @@
     rows = named(messages[:count])
     rows.price[(rows.message_type == b"A") & (rows.stock == b"AAPL    ")]
 
+Packets of a capture are decoded by `decode_packets` in the same way.
+
 A column has the specification's field name, except that fields of different types which mean the same share one
 (COLUMN_OF says which). Values are as on the wire: PRICE4 in 1e-4 dollars, PRICE8 in 1e-8 dollars, times in
 nanoseconds since midnight except K's release time, which counts seconds. A column that a message's type does not
@@ -21,6 +23,7 @@ import numpy as np
 from ..hot.intrinsics import be16, be32, be48, be64, le16, le32, le64
 from ..hot.jit import hot, step
 from ..hot.layout import record
+from .blocks import LENGTH, LENGTH_BYTES, OFFSET, next_block
 from .itch50 import (
     ADD_ORDER,
     ADD_ORDER_MPID,
@@ -53,8 +56,6 @@ from .itch50 import (
     TRACKING_NUMBER,
     TRADE_NON_CROSS,
 )
-
-LENGTH_BYTES = 2
 
 # Fields that share a column with fields of other types: field -> column. Any other field is its own column.
 COLUMN_OF = {
@@ -204,6 +205,24 @@ def decode_blocks(octets, start, end, messages, skipped):
                 skipped[octets[message_at]] += 1
         start = message_at + length
     return count, start
+
+
+@hot
+def decode_packets(frames, packets, count, walk, messages, skipped):
+    """Decode the messages of packets[:count] from where `walk` stands, until they end or `messages` is full; returns
+    (messages written, whether packets[:count] ended).
+
+    frames: uint8; packets: records.PACKET; walk: see blocks, which also counts packets that are cut; skipped as above.
+    """
+    written = 0
+    while written < messages.shape[0]:
+        if not next_block(walk, frames, packets, count):
+            return written, True
+        if decode(frames, walk[OFFSET], walk[LENGTH], messages, written):
+            written += 1
+        else:
+            skipped[frames[walk[OFFSET]]] += 1
+    return written, False
 
 
 @step
