@@ -1,3 +1,5 @@
+"""`venym decode`: what it prints, what it says on stderr, how it ends."""
+
 import argparse
 import json
 import os

@@ -1,3 +1,5 @@
+"""scripts/bench_decode runs, with the peers that are installed, on whatever file it is given."""
+
 import subprocess
 import sys
 from pathlib import Path

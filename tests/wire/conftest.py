@@ -1,3 +1,5 @@
+"""What the tests of the wire may ask for."""
+
 import os
 from pathlib import Path
 

@@ -1,3 +1,5 @@
+"""The messages of packets are found one after another, and nothing beyond a payload is read."""
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,3 +1,5 @@
+"""The table of ITCH 5.0 messages is the specification, and its byte offsets have names."""
+
 import json
 
 import pytest

@@ -1,3 +1,5 @@
+"""Messages become rows: every field of every type in its column, whatever the octets."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,3 +1,5 @@
+"""Messages become lines of JSON: every field in order, whatever the octets."""
+
 import json
 
 import numpy as np

@@ -14,6 +14,7 @@ market data are counted on stderr at the end.
 import argparse
 import os
 import sys
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -52,12 +53,24 @@ def run(args: argparse.Namespace, settings: Any) -> int:
     """
     frames = aligned(settings.runtime.frames_octets, np.uint8)
     packets = aligned(max(1, frames.size // OCTETS_A_PACKET), PACKET)
-    capture = Capture(args.files, frames, packets)
     sys.stdout.flush()
     printer = Printer(sys.stdout.fileno(), NO_LIMIT if args.limit is None else args.limit)
+    with closing(Capture(args.files, frames, packets)) as capture:
+        code = _print_all(capture, frames, packets, printer, ", ".join(path.name for path in args.files))
+    odd = printer.odd() + passed_over(capture.counters)
+    for sentence in odd:
+        say(sentence)
+    if odd and printer.lines == 0:
+        say("no ITCH 5.0 message found")
+        code = BAD_DATA
+    return code
+
+
+def _print_all(capture: Capture, frames: np.ndarray, packets: np.ndarray, printer: "Printer", label: str) -> int:
+    """Print the capture up to the limit; the exit code so far."""
     code = GOOD
-    is_terminal = sys.stdout.isatty()
-    with Progress(capture.octets_total or 0, ", ".join(path.name for path in args.files)) as progress:
+    is_terminal = sys.stdout.isatty()  # where lines roll by, a bar would only be in their way
+    with Progress(capture.octets_total or 0, label) as progress:
         while not printer.is_full:
             try:
                 count = capture.fill()
@@ -70,13 +83,6 @@ def run(args: argparse.Namespace, settings: Any) -> int:
             printer.print(frames, packets, count)
             if not is_terminal:
                 progress.update(capture.octets_done, printer.lines)
-    capture.close()
-    odd = printer.odd() + passed_over(capture.counters)
-    for sentence in odd:
-        say(sentence)
-    if odd and printer.lines == 0:
-        say("no ITCH 5.0 message found")
-        code = BAD_DATA
     return code
 
 
