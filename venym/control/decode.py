@@ -15,7 +15,6 @@ import argparse
 import os
 import sys
 from contextlib import closing
-from typing import Any
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from ..wire.itch50_json import write_packets
 from .errors import BAD_DATA, GOOD
 from .log import say
 from .progress import Progress
+from .settings import Settings
 
 OUTPUT_OCTETS = 1 << 20
 OCTETS_A_PACKET = 256  # of frame memory, for each packet that may lie in it
@@ -44,7 +44,7 @@ PASSED_OVER = {
 }
 
 
-def run(args: argparse.Namespace, settings: Any) -> int:
+def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print ``args.files`` (paths), at most ``args.limit`` messages of them all (None: every one).
 
     A file that is cut or corrupt is shown as far as it goes, named on stderr, and makes the result 1, and so does data
