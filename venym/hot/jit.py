@@ -19,8 +19,8 @@ from numba.core.registry import CPUDispatcher
 
 from .cache import StoreCache
 
-BOUNDSCHECK = bool(config.BOUNDSCHECK)
-PLAIN = bool(config.DISABLE_JIT)
+BOUNDSCHECK = bool(config.BOUNDSCHECK)  # type: ignore[attr-defined]
+PLAIN = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
 
 OPTIONS: dict[str, Any] = dict(
     nogil=True,
@@ -73,7 +73,7 @@ def plug_in(signature: Any) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         if PLAIN:
             return function
-        made = PlugIn(py_func=function, targetoptions=dict(OPTIONS, nopython=True))
+        made: Any = PlugIn(py_func=function, targetoptions=dict(OPTIONS, nopython=True))
         made._cache = StoreCache(function)
         made.compile(signature)
         made.disable_compile()

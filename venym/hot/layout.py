@@ -25,11 +25,12 @@ def record(name: str, fields: list[tuple[Any, ...]], size: int) -> np.dtype:
     (order them by width instead), or when numpy would not treat it as an aligned struct.
     """
     plain = np.dtype(fields, align=True)
+    fields_of: Any = plain.fields or {}
     end = 0
     for field in plain.names or ():
         if hasattr(np.record, field):
             raise LayoutError(f"{name}: numpy has an attribute {field} of its own")
-        kind, offset = plain.fields[field][:2]
+        kind, offset = fields_of[field][:2]
         if offset != end:
             raise LayoutError(f"{name}: a hole of {offset - end} bytes before {field}")
         end = offset + kind.itemsize
