@@ -2,12 +2,14 @@
 
 import ctypes
 import fcntl
+import itertools
 import mmap
 import os
 import re
 import resource
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +49,8 @@ def smaps(arena: Arena, field: str) -> int:
     """A figure of the arena's mapping in octets, as the kernel tells it."""
     first = f"{address(arena._cut(0, 1, np.dtype('u1'))):x}-"
     rest = Path("/proc/self/smaps").read_text().split("\n" + first)[1]
-    return int(re.search(rf"^{field}:\s+(\d+) kB", rest, re.M)[1]) * 1024
+    found = re.search(rf"^{field}:\s+(\d+) kB", rest, re.M)
+    return int(found[1]) * 1024 if found else 0
 
 
 # ---- arrays
@@ -68,7 +71,7 @@ def test_arrays_are_zeroed_aligned_and_apart(arena: Arena) -> None:
 
 
 def test_records_read_by_field(arena: Arena) -> None:
-    orders = arena.take("orders", 4, RECORD)
+    orders: Any = arena.take("orders", 4, RECORD)
     orders[2].shares = 100
     assert orders[2].shares == 100 and orders.shares.tolist() == [0, 0, 100, 0]
     assert orders.dtype.fields == RECORD.fields
@@ -155,7 +158,7 @@ def test_required_is_enough_and_not_more(items: list) -> None:
         assert not arena.take(str(i), count, dtype).view(np.uint8).any()
     assert arena.octets_left == arena.octets - octets
     entries = arena.describe()
-    for before, after in zip(entries, entries[1:], strict=False):
+    for before, after in itertools.pairwise(entries):
         assert before.offset + before.octets <= after.offset
     arena.close()
 
@@ -213,7 +216,8 @@ orders[1].shares = 99
 
 
 def test_two_processes_share_the_arrays(arena: Arena) -> None:
-    orders, words = arena.take("orders", 3, RECORD), arena.take("words", 5, np.int64)
+    orders: Any = arena.take("orders", 3, RECORD)
+    words = arena.take("words", 5, np.int64)
     orders.time_ns = [11, 22, 33]
     child.run(ATTACH, arena.fd, pass_fds=[arena.fd])
     assert words.tolist() == [0, 10, 20, 30, 40]
@@ -307,7 +311,8 @@ def test_touched_pages_exist_and_untouched_do_not() -> None:
     assert smaps(touched, "Rss") == 8 * MIB
     assert smaps(sparse, "Rss") < MIB
     assert smaps(touched, "ShmemPmdMapped") == 0, "never means never"
-    touched.close(), sparse.close()
+    touched.close()
+    sparse.close()
 
 
 def test_large_pages_or_a_note() -> None:

@@ -1,7 +1,8 @@
 """What Python has no word for: ordered loads and stores, the cycle counter, pause, byte order, prefetch, raw copies.
 
-Each has a plain Python twin, used under NUMBA_DISABLE_JIT=1. Under NUMBA_BOUNDSCHECK=1 those that take an offset look
-at it first; otherwise nothing is checked, and the caller must have.
+Each has a plain Python twin, used under NUMBA_DISABLE_JIT=1. Under NUMBA_BOUNDSCHECK=1 those that take an offset, and
+`slot_at`, look at it first; otherwise nothing is checked, and the caller must have. Arrays are checked when compiled: a
+TypingError for octets that are not contiguous uint8, ordered words that are not int64, a store into read-only memory.
 """
 
 # mypy: disable-error-code="misc, assignment"
@@ -13,6 +14,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from .jit import BOUNDSCHECK, PLAIN, small
@@ -25,6 +27,19 @@ def _address(context: Any, builder: Any, array_type: Any, array: Any, index: Any
     return cgutils.get_item_pointer(context, builder, array_type, proxy, [index], wraparound=False)
 
 
+def _require_words(array: Any, written: bool = False) -> None:
+    if not isinstance(array, types.Array) or array.dtype != types.int64 or (written and not array.mutable):
+        raise TypingError(f"ordered loads and stores need an int64 array{' to be written' * written}, not {array}")
+
+
+def _require_octets(octets: Any, written: bool = False) -> None:
+    plain = (
+        isinstance(octets, types.Array) and octets.dtype == types.uint8 and octets.layout == "C" and octets.ndim == 1
+    )
+    if not plain or (written and not octets.mutable):
+        raise TypingError(f"octets are a contiguous uint8 array{' to be written' * written}, not {octets}")
+
+
 def _octet_address(context: Any, builder: Any, array_type: Any, array: Any, offset: Any, kind: Any) -> Any:
     proxy = context.make_array(array_type)(context, builder, array)
     return builder.bitcast(builder.gep(proxy.data, [offset]), kind.as_pointer())
@@ -33,6 +48,7 @@ def _octet_address(context: Any, builder: Any, array_type: Any, array: Any, offs
 @intrinsic
 def load_acquire(typingctx: Any, array: Any, index: Any) -> Any:
     """array[index] (int64); what the writer stored before its `store_release` is visible after it."""
+    _require_words(array)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.load_atomic(_address(context, builder, sig.args[0], args[0], args[1]), "acquire", 8)
@@ -43,6 +59,7 @@ def load_acquire(typingctx: Any, array: Any, index: Any) -> Any:
 @intrinsic
 def store_release(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
     """array[index] = value (int64), after everything this thread wrote before."""
+    _require_words(array, written=True)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         builder.store_atomic(args[2], _address(context, builder, sig.args[0], args[0], args[1]), "release", 8)
@@ -87,6 +104,18 @@ def yield_core(typingctx: Any) -> Any:
 
 
 @intrinsic
+def bit_length(typingctx: Any, value: Any) -> Any:
+    """Bits an int64 needs: 0 for 0, 1 for 1, 8 for 255; 64 when it is negative."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = ir.FunctionType(_INT64, [_INT64, ir.IntType(1)])
+        count_zeros = cgutils.get_or_insert_function(builder.module, kind, "llvm.ctlz.i64")
+        return builder.sub(ir.Constant(_INT64, 64), builder.call(count_zeros, [args[0], ir.Constant(ir.IntType(1), 0)]))
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
 def _slot_unchecked(typingctx: Any, slots: Any, index: Any) -> Any:
     """slots[index] without the negative-index branch: a record in place, or a number."""
 
@@ -117,6 +146,8 @@ def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
 def _integer_load(bits: int, swap: bool) -> Any:
     @intrinsic
     def load(typingctx: Any, octets: Any, offset: Any) -> Any:
+        _require_octets(octets)
+
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             pointer = _octet_address(context, builder, sig.args[0], args[0], args[1], ir.IntType(bits))
             value = builder.load(pointer, align=1)
@@ -134,6 +165,8 @@ def _integer_load(bits: int, swap: bool) -> Any:
 def _integer_store(bits: int, swap: bool) -> Any:
     @intrinsic
     def store(typingctx: Any, octets: Any, offset: Any, value: Any) -> Any:
+        _require_octets(octets, written=True)
+
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             pointer = _octet_address(context, builder, sig.args[0], args[0], args[1], ir.IntType(bits))
             narrow = builder.trunc(args[2], ir.IntType(bits)) if bits < 64 else args[2]
@@ -177,6 +210,9 @@ def _checked_store(store: Any, width: int) -> Any:
 def _copy_unchecked(
     typingctx: Any, target: Any, target_offset: Any, source: Any, source_offset: Any, count: Any
 ) -> Any:
+    _require_octets(target, written=True)
+    _require_octets(source)
+
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         octet = ir.IntType(8)
         to = _octet_address(context, builder, sig.args[0], args[0], args[1], octet)
@@ -233,23 +269,36 @@ if PLAIN:
     def yield_core():
         os.sched_yield()
 
+    def bit_length(value):
+        return int(value).bit_length() if value >= 0 else 64
+
     def slot_at(slots, index):
+        if index < 0:
+            raise IndexError("negative index")
         return slots[index]
 
     def prefetch(array, index):
         pass
 
+    def _require_inside(octets: np.ndarray, offset: int, count: int) -> None:
+        if count < 0 or offset < 0 or offset + count > len(octets):
+            raise IndexError("octets beyond the end")
+
     def copy_octets(target, target_offset, source, source_offset, count):
+        _require_inside(target, target_offset, count)
+        _require_inside(source, source_offset, count)
         target[target_offset : target_offset + count] = source[source_offset : source_offset + count]
 
     def _plain_load(width: int, order: Any) -> Any:
         def load(octets, offset):
+            _require_inside(octets, offset, width)
             return int.from_bytes(bytes(octets[offset : offset + width]), order, signed=width == 8)
 
         return load
 
     def _plain_store(width: int, order: Any) -> Any:
         def store(octets, offset, value):
+            _require_inside(octets, offset, width)
             held = (int(value) & (1 << 8 * width) - 1).to_bytes(width, order)
             octets[offset : offset + width] = np.frombuffer(held, np.uint8)
 
