@@ -4,14 +4,21 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = 65534
-UNPRIVILEGED: dict[str, Any] = dict(user=NOBODY, group=NOBODY, extra_groups=[]) if os.geteuid() == 0 else {}
+
+
+def as_user(user: int) -> list[str]:
+    """The command that starts another as this user: it can read all (Python may lie in a closed home), write nothing
+    of others. For root only."""
+    caps = "-all,+dac_read_search"
+    kept = [f"--inh-caps={caps}", f"--ambient-caps={caps}", f"--bounding-set={caps}"]
+    return ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *kept]
 
 
 def environment(**changes: str | None) -> dict[str, str]:
@@ -26,11 +33,13 @@ def environment(**changes: str | None) -> dict[str, str]:
     return held
 
 
-def start(code: str, *arguments: object, env: dict[str, str] | None = None, **options: Any) -> subprocess.Popen[str]:
-    """The running process, its output piped."""
+def start(
+    code: str, *arguments: object, env: dict[str, str] | None = None, prefix: Sequence[str] = (), **options: Any
+) -> subprocess.Popen[str]:
+    """The running process, its output piped; `prefix` is a command that starts it."""
     options.setdefault("cwd", ROOT)
     return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
+        [*prefix, sys.executable, "-c", code, *map(str, arguments)],
         env=environment() if env is None else env,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
