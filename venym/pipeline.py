@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .hot.arena import required
 from .hot.duty_cycle import rest, running
 from .hot.jit import hot
 from .hot.jit import step as stage_step
+from .hot.layout import as_records
 from .hot.link import make_link
 from .records import BOOK_EVENT, PACKET
 from .stages import decoder, feed
@@ -73,6 +75,24 @@ def build(
             LINKS["decoder_features"].burst,
         ),
     )
+
+
+def octets_required(
+    limits: decoder.Limits,
+    frames_octets: int,
+    found_max: int,
+    instruments: tuple[str, ...] = (),
+    queues: bool = True,
+) -> int:
+    """The memory that `build` takes with the same arguments, in octets of an arena."""
+    items: list[tuple[int, np.dtype]] = []
+
+    def note(name: str, count: int, dtype: np.dtype) -> np.ndarray:
+        items.append((count, dtype))
+        return as_records(np.zeros(count, dtype))  # never touched, so never there
+
+    build(note, limits, frames_octets, found_max, instruments, queues)
+    return required(items)
 
 
 @stage_step

@@ -5,6 +5,7 @@ import pytest
 from tests.stages import itch_messages as itch
 from tests.stages.drive import SMALL, Drive, block, mold
 from venym import records
+from venym.stages import decoder
 from venym.stages.book import TableFull
 
 DIRECTORY = itch.directory()
@@ -193,6 +194,16 @@ def test_a_crossed_and_a_suspect_book_are_marked():
                     itch.delete(1), itch.cancel(2, 5), itch.trading_action("H")])  # fmt: skip
     good, crossed, suspect = records.TRADABLE, records.CROSSED, records.SUSPECT
     assert [int(e["marks"]) for e in drive.events] == [0, good, good, good | crossed, good, good | suspect, suspect]
+
+
+def test_the_decoder_stops_before_the_first_message_later_than_told():
+    drive = Drive()
+    decoder.stop_after(drive.pipeline.decoder, 1_500)
+    drive.payloads([mold("S1", 1, [itch.add(k, "B", 1, 100_000, time_ns=1_000 * k) for k in range(1, 4)])])
+    assert drive.ladder(7, "B") == [(100_000, 1, 1)] and decoder.stopped(drive.pipeline.decoder)
+    decoder.stop_after(drive.pipeline.decoder, 3_000)
+    drive.drain()
+    assert drive.ladder(7, "B") == [(100_000, 3, 3)] and not decoder.stopped(drive.pipeline.decoder)
 
 
 def test_a_full_events_link_stops_the_decoder_inside_the_packet_and_nothing_is_lost():

@@ -9,7 +9,7 @@
 A ladder is a sorted run of int64s: the price's key in the high half, the level's index in the low one. A bid's key is
 its price, an ask's the complement, so that on both sides the best has the greatest key and most changes happen at the
 end. A run that is full moves to one of twice the size, one that is nearly empty to one of half; runs given back are
-kept by size. Orders and levels come from pools with free lists. Index 0 is nobody everywhere: zeroed memory is empty memory.
+kept by size. Orders and levels come from pools with free lists. Index 0 is nobody: zeroed memory is empty memory.
 
 No step allocates. A pool that runs out raises TableFull; its size is a setting.
 """

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import metrics
-from ..hot.intrinsics import be16, be64, slot_at
+from ..hot.intrinsics import be16, be48, be64, slot_at
 from ..hot.jit import hot, small
 from ..hot.jit import step as stage_step
 from ..hot.link import Link, claim, commit, peek, ready, release, room
@@ -32,8 +32,10 @@ END_OF_SESSION = 0xFFFF
 LINES_MAX = 64
 
 # Words of `cursor`: where in its packet the decoder is.
-BUSY, AT, END, LEFT, SKIP, SEQUENCE, CHANNEL_INDEX, AHEAD, TURN = range(9)
+BUSY, AT, END, LEFT, SKIP, SEQUENCE, CHANNEL_INDEX, AHEAD, TURN, UNTIL_NS = range(10)
 UNBOUNDED = 1 << 62  # LEFT of a packet that does not say how many blocks it has
+NEVER_NS = 1 << 62  # UNTIL_NS: no message is that late
+_TIMED_BYTES = 11  # of a message, as far as its time stamp
 CURSOR_WORDS = 16
 
 
@@ -57,7 +59,7 @@ class Limits(NamedTuple):
     instruments_max: int = 65_536
     orders_max: int = 4_194_304
     levels_max: int = 4_194_304
-    trades_max: int = 12_582_912
+    trades_max: int = 16_777_216
 
 
 def build(
@@ -73,7 +75,7 @@ def build(
     """The decoder's context. `take(name, count, dtype)` gives zeroed memory; `frames` is the memory that PACKET.offset
     points into; `burst` is how many messages one step applies at most."""
     channels = limits.channels_max
-    return Context(
+    made = Context(
         packets=packets,
         events=events,
         frames=frames,
@@ -85,6 +87,18 @@ def build(
         ring=take("lookahead", RING_WORDS, np.dtype(np.int64)),
         burst=np.array([burst], np.int64),
     )
+    made.cursor[UNTIL_NS] = NEVER_NS
+    return made
+
+
+def stop_after(ctx: Context, time_ns: int) -> None:
+    """Apply no message later than `time_ns` after midnight: the decoder stays before the first one that is."""
+    ctx.cursor[UNTIL_NS] = time_ns
+
+
+def stopped(ctx: Context) -> bool:
+    """Has a message later than `stop_after` come up?"""
+    return bool(ctx.cursor[BUSY])
 
 
 @stage_step
@@ -99,10 +113,13 @@ def step(ctx):
         allowed = room(ctx.events, ctx.burst[0] - work)
         if allowed == 0:
             break
-        work += apply_blocks(ctx, allowed)
+        passed = apply_blocks(ctx, allowed)
+        work += passed
         if ctx.cursor[BUSY] == 0:
             release(ctx.packets, 1)
             work += 1
+        elif passed == 0:  # stopped before a later message
+            break
     return work
 
 
@@ -243,6 +260,8 @@ def apply_blocks(ctx, allowed):
             cursor[BUSY] = 0
             break
         length = be16(ctx.frames, at)
+        if length >= _TIMED_BYTES and be48(ctx.frames, at + 7) > cursor[UNTIL_NS]:
+            break
         look(ctx)
         if cursor[SKIP] > 0:
             cursor[SKIP] -= 1
