@@ -23,7 +23,7 @@ import stat
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -132,6 +132,12 @@ class Capture:
         """The first date a file's name holds, else that of the first packet with a time, in US Eastern Standard Time;
         None while neither is known."""
         return self._session_date
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the present file and forget the ones not read."""

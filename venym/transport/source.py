@@ -19,6 +19,7 @@ _FLAG_HEADER_SUM, _FLAG_EXTRA, _FLAG_NAME, _FLAG_COMMENT, _FLAGS_RESERVED = 2, 4
 _GZIP_HEADER_BYTES, _GZIP_TRAILER_BYTES = 10, 8
 _GZIP_HEADER_MAX = 1 << 20  # with its name and comment
 _INPUT_BYTES = 1 << 16
+_INFLATED_BYTES = 1 << 18  # the most that is inflated at once: zlib needs as much again while it does
 
 
 class CaptureError(Exception):
@@ -145,7 +146,7 @@ class Source:
         offset = self.offset + len(self._peeked)
         try:
             while True:
-                piece, self._input = self._inflate.step(self._input, len(view))
+                piece, self._input = self._inflate.step(self._input, min(len(view), _INFLATED_BYTES))
                 if piece:
                     view[: len(piece)] = piece
                     return len(piece)

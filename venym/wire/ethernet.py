@@ -119,7 +119,7 @@ def find_ipv4(octets, start, end, link_type):
 def find_udp(octets, start, captured, original, link_type):
     """The UDP payload of the frame that lies at `start`, of which `captured` of `original` octets were kept.
 
-    Returns (verdict, offset, length, key, flags): the verdict is the counter the frame belongs to, PACKETS for a
+    Returns (verdict, offset, length, key, marks): the verdict is the counter the frame belongs to, PACKETS for a
     payload to hand on; `length` octets are present; key is destination address << 16 | port.
     """
     end = start + captured
@@ -158,7 +158,7 @@ def find_udp(octets, start, captured, original, link_type):
 def hand_on(sink, made, octets, start, captured, original, link_type, received_ns):
     """Count one frame, and write its payload as sink.packets[made] if it has one. A time below 0 is one that no int64
     holds. Returns the number of PACKETs written: 1 or 0; -1, and nothing counted, when the lines are full."""
-    verdict, offset, length, key, flags = find_udp(octets, start, captured, original, link_type)
+    verdict, offset, length, key, marks = find_udp(octets, start, captured, original, link_type)
     if verdict != PACKETS:
         sink.counts[FRAMES] += 1
         sink.counts[verdict] += 1
@@ -177,10 +177,10 @@ def hand_on(sink, made, octets, start, captured, original, link_type, received_n
     packet.length = length
     packet.line = line
     packet.framing = MOLDUDP64
-    packet.flags = flags
+    packet.marks = marks
     sink.counts[FRAMES] += 1
     sink.counts[PACKETS] += 1
     sink.counts[OCTETS] += length
-    if flags & SNAPPED:
+    if marks & SNAPPED:
         sink.counts[SNAPPED_PACKETS] += 1
     return np.int64(1)

@@ -20,7 +20,7 @@ HEADER_BYTES, RECORD_BYTES = 24, 16
 MAJOR = 2
 MICROSECONDS, NANOSECONDS = 0xA1B2C3D4, 0xA1B23C4D
 MAGICS = {struct.pack(order + "I", m): (order, m) for order in "<>" for m in (MICROSECONDS, NANOSECONDS)}
-_LINK_TYPE_BITS = 0x0FFFFFFF  # above them: whether and how long a frame check sequence follows each frame
+_LINK_TYPE_BITS = 0x03FFFFFF  # above them: whether and how long a frame check sequence follows each frame
 
 
 class Header(NamedTuple):

@@ -97,7 +97,7 @@ def make_sink(packets: np.ndarray) -> Sink:
     if packets.dtype != PACKET or packets.shape[0] < 1:
         raise ValueError("packets is not a recarray of at least one PACKET")
     counts = aligned(len(Counters.__dataclass_fields__), np.int64)
-    return Sink(packets.view(np.recarray), counts, np.zeros(_SLOTS, np.int64), np.zeros(LINES_MAX, np.int64))
+    return Sink(packets.view(np.recarray), counts, aligned(_SLOTS, np.int64), aligned(LINES_MAX, np.int64))
 
 
 @step
