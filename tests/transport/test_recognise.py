@@ -71,6 +71,7 @@ ZERO_PREFIXES = b"".join(b"\0\0" + message for message in (build.system(), build
         (b"\xa1\xb2\xcd\x34" + bytes(30), "looks like modified pcap"),
         (b"snoop\0\0\0" + bytes(30), "looks like a snoop capture"),
         (build.section()[:8] + bytes(20), "starts like pcapng, but with byte-order magic 00000000"),
+        (b"A", "looks like text: 'A'"),
         (b"Time,Type,Price\n1,2,3\n", "looks like text: 'Time,Type,Price'"),
         ("Zeit in µs\n".encode(), "looks like text: 'Zeit in µs'"),
         ("µ".encode() * 3, "looks like text"),

@@ -147,7 +147,7 @@ def mixed(order: str = "<") -> list[bytes]:
         build.enhanced(build.frame(1), order=order),
         build.block(5, bytes(12), order),
         build.enhanced(build.frame(2, build.SLL), build.TIME_NS, 1, order, options=comment),
-        build.simple(build.frame(3) + b"", order),
+        build.simple(build.frame(3), order),
         build.obsolete(build.frame(4), order=order),
         build.block(0x0BAD, b"anything", order),
         build.enhanced(build.ethernet(b"", kind=0x0806), order=order),

@@ -19,7 +19,7 @@ def small_sink(lines: int) -> scan.Sink:
 
 
 @given(st.lists(st.integers(0, (1 << 48) - 1), max_size=40))
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_a_destination_keeps_the_number_it_got_first(keys: list[int]) -> None:
     sink = small_sink(64)
     numbers: dict[int, int] = {}

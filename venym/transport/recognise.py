@@ -89,7 +89,7 @@ def describe(head: bytes) -> str:
         return "looks like BinaryFILE with every length prefix zero"
     if _looks_like_moldudp64(head):
         return "looks like bare MoldUDP64 packets, without a capture around them"
-    if len(head) > 3 and head[2:3] in (b"S", b"A", b"+") and _looks_like_soupbintcp(head):
+    if _looks_like_soupbintcp(head):
         return "looks like a SoupBinTCP stream"
     if head[:2] == b"\0\0":
         return "starts with a length of 0: no record, and no known format"
@@ -113,10 +113,11 @@ def _looks_like_hex(path: Path, head: bytes) -> bool:
 
 def _looks_like_binaryfile(head: bytes) -> bool:
     """Judged by two records, and of a file cut inside them by what is there."""
-    if len(head) < 3:
-        length = int.from_bytes(head, "big")
-        return (length == 0 and len(head) == 1) or LENGTH_MIN <= length <= LENGTH_MAX + _LONGER
+    if len(head) == 1:
+        return head == b"\0"
     length = int.from_bytes(head[:2], "big")
+    if len(head) == 2:
+        return LENGTH_MIN <= length <= LENGTH_MAX + _LONGER
     known = int(LENGTHS[head[2]])
     if not known or not known <= length <= known + _LONGER or _looks_like_soupbintcp(head):
         return False
