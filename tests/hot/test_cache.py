@@ -151,6 +151,15 @@ def test_typed_at_a_prompt_is_not_kept(place: Path) -> None:
 # ---- nothing stale
 
 
+def test_changed_script_without_an_ending(place: Path) -> None:
+    script = place / "toy/script"
+    env = child.environment(NUMBA_CACHE_DIR=str(place / "cache"))
+    for value in ("5", "7"):
+        script.write_text(f"from venym.hot.jit import hot\n@hot\ndef f(): return {value}\nprint(f())\n")
+        assert child.run("import runpy, sys; runpy.run_path(sys.argv[1])", script, env=env)[0] == f"{value}\n"
+    assert len(entries(place / "cache")) == 2
+
+
 def edit(path: Path, before: str, after: str) -> None:
     """Replace text by text of the same length, leaving the file's times as they were."""
     times, text = path.stat(), path.read_text()
