@@ -96,7 +96,7 @@ def test_ordered_words(value: int) -> None:
 def test_a_store_ends_another_threads_wait() -> None:
     """An acquire load is not hoisted out of a loop that waits for it."""
     words = np.zeros(4, np.int64)
-    waiting = threading.Thread(target=toys.wait_for, args=(words, 1))
+    waiting = threading.Thread(target=toys.wait_for, args=(words, 1), daemon=True)
     waiting.start()
     time.sleep(0.02)
     assert waiting.is_alive()
