@@ -56,6 +56,11 @@ def set_slot_value(slots, index, value):
 
 
 @hot
+def number_at(words, index):
+    return it.slot_at(words, index)
+
+
+@hot
 def plain(octets, index):
     return octets[index]
 
@@ -118,6 +123,8 @@ def outcomes() -> list[str]:
         (copy, octets, -1, octets, 0, 1),
         (slot_value, slots, 2),
         (slot_value, slots, -1),
+        (number_at, octets, 16),
+        (number_at, octets, -1),
     ]
     told = []
     for function, *arguments in accesses:

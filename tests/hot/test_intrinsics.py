@@ -85,6 +85,12 @@ def test_slots_are_read_and_written_in_place() -> None:
     assert toys.slot_value(slots, 3) == -5
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8", "f4"])
+def test_a_slot_may_be_a_number(dtype: str) -> None:
+    words = np.array([3, 0, 250, 7]).astype(dtype)
+    assert [toys.number_at(words, index) for index in range(4)] == words.tolist()
+
+
 @pytest.mark.parametrize("value", [0, -1, 2**63 - 1, -(2**63)])
 def test_ordered_words(value: int) -> None:
     words = np.zeros(4, np.int64)
