@@ -56,6 +56,11 @@ def set_slot_value(slots, index, value):
 
 
 @hot
+def number_at(words, index):
+    return it.slot_at(words, index)
+
+
+@hot
 def plain(octets, index):
     return octets[index]
 
@@ -72,8 +77,9 @@ def publish(words, index, value):
 
 @hot
 def wait_for(words, index):
+    """With nothing in the loop that could keep a plain load in it."""
     while it.load_acquire(words, index) == 0:
-        it.yield_core()
+        pass
 
 
 @hot
@@ -117,6 +123,8 @@ def outcomes() -> list[str]:
         (copy, octets, -1, octets, 0, 1),
         (slot_value, slots, 2),
         (slot_value, slots, -1),
+        (number_at, octets, 16),
+        (number_at, octets, -1),
     ]
     told = []
     for function, *arguments in accesses:

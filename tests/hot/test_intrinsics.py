@@ -85,6 +85,12 @@ def test_slots_are_read_and_written_in_place() -> None:
     assert toys.slot_value(slots, 3) == -5
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8", "f4"])
+def test_a_slot_may_be_a_number(dtype: str) -> None:
+    words = np.array([3, 0, 250, 7]).astype(dtype)
+    assert [toys.number_at(words, index) for index in range(4)] == words.tolist()
+
+
 @pytest.mark.parametrize("value", [0, -1, 2**63 - 1, -(2**63)])
 def test_ordered_words(value: int) -> None:
     words = np.zeros(4, np.int64)
@@ -96,7 +102,7 @@ def test_ordered_words(value: int) -> None:
 def test_a_store_ends_another_threads_wait() -> None:
     """An acquire load is not hoisted out of a loop that waits for it."""
     words = np.zeros(4, np.int64)
-    waiting = threading.Thread(target=toys.wait_for, args=(words, 1))
+    waiting = threading.Thread(target=toys.wait_for, args=(words, 1), daemon=True)
     waiting.start()
     time.sleep(0.02)
     assert waiting.is_alive()

@@ -34,6 +34,13 @@ def test_wrong_layouts_are_refused(fields: list[tuple[Any, ...]], size: int, sai
         record("R", fields, size)
 
 
+@pytest.mark.parametrize("field", ["flags", "base", "data", "size"])
+def test_names_numpy_has_taken_are_refused(field: str) -> None:
+    """`slot.flags` would be numpy's without the compiler."""
+    with pytest.raises(LayoutError, match=f"R: numpy has an attribute {field} of its own"):
+        record("R", [(field, "i8")], 64)
+
+
 def test_order_by_width_is_the_way_out_of_a_hole() -> None:
     assert record("R", [("b", "i8"), ("a", "u1")], 64).itemsize == 64
 

@@ -30,7 +30,8 @@ from tests.hot.link_toys import (
 from tests.naive import link as naive
 from venym.hot.arena import Arena
 from venym.hot.jit import PLAIN
-from venym.hot.link import CURSOR_WORDS, HEAD, SEEN_HEAD, SEEN_TAIL, TAIL, Link, make_link
+from venym.hot.layout import aligned
+from venym.hot.link import CURSOR_WORDS, HEAD, SEEN_HEAD, SEEN_TAIL, TAIL, Link, lay_link, make_link
 
 STARTS = [0, 2**32 - 3, -2] if PLAIN else [0, 2**32 - 3, 2**63 - 3, -2]  # numpy's integers do not wrap in silence
 CAPACITIES = [1, 2, 8, 64, 4096]
@@ -40,6 +41,16 @@ CAPACITIES = [1, 2, 8, 64, 4096]
 def test_capacity_is_a_power_of_two(capacity: int) -> None:
     with pytest.raises(ValueError, match=f"a link's capacity is a power of two, not {capacity}"):
         make_link(RECORD, capacity)
+
+
+def test_memory_that_is_no_links() -> None:
+    slots, cursor = aligned(8, RECORD), aligned(CURSOR_WORDS + 1, np.int64)
+    assert lay_link(slots, cursor[:CURSOR_WORDS], start=5).cursor[TAIL] == 5
+    with pytest.raises(ValueError, match="power of two, not 7"):
+        lay_link(slots[:7], cursor[:CURSOR_WORDS])
+    for wrong in (cursor, cursor[1:], cursor[:CURSOR_WORDS].astype(np.int32), cursor[:CURSOR_WORDS].reshape(8, 8)):
+        with pytest.raises(ValueError, match=r"a link's cursor is \(64,\) int64 aligned to 128 bytes"):
+            lay_link(slots, wrong)
 
 
 def test_no_two_words_of_the_cursor_share_a_line_nor_the_two_sides_a_pair() -> None:
@@ -142,7 +153,7 @@ print(*seen)
 @pytest.mark.skipif(PLAIN, reason="a hundred thousand records take the interpreter long")
 def test_two_processes_over_an_arena() -> None:
     arena = Arena(1 << 20, huge_pages="never", lock="never")
-    link = Link(arena.take("slots", 256, RECORD), arena.take("cursor", CURSOR_WORDS, np.int64))
+    link = lay_link(arena.take("slots", 256, RECORD), arena.take("cursor", CURSOR_WORDS, np.int64))
     process = child.start(CONSUMER, arena.fd, pass_fds=[arena.fd])
     checksum = produce(link, 100_000, 16)
     assert child.finish(process)[0].split() == ["100000", str(checksum), "0", "0"]

@@ -168,7 +168,8 @@ def key_of(source: str) -> str:
     path = Path(source).resolve()
     if path.is_relative_to(PACKAGE):
         return package_key()
-    return _hash_sources(path.parent, list(path.parent.glob("*.py")), package_key() + str(path.parent))
+    beside = {path, *path.parent.glob("*.py")}  # a script may have another ending
+    return _hash_sources(path.parent, list(beside), package_key() + str(path.parent))
 
 
 class _Reducer(CompileResultCacheImpl):

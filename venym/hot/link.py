@@ -19,7 +19,7 @@ import numpy as np
 
 from .intrinsics import load_acquire, slot_at, store_release
 from .jit import small
-from .layout import aligned
+from .layout import PAIR_BYTES, aligned
 
 HEAD, SEEN_TAIL, TAIL, SEEN_HEAD = 0, 8, 32, 40  # int64 indices into the cursor, each on a line of its own
 CURSOR_WORDS = 64
@@ -34,11 +34,25 @@ class Link(NamedTuple):
 
 def make_link(dtype: np.dtype, capacity: int, start: int = 0) -> Link:
     """A link of `capacity` records, both indices at `start`. Raises ValueError unless capacity is a power of two."""
+    _check_capacity(capacity)
+    return lay_link(aligned(capacity, dtype), aligned(CURSOR_WORDS, np.int64), start)
+
+
+def lay_link(slots: np.ndarray, cursor: np.ndarray, start: int = 0) -> Link:
+    """A link over memory of the caller's: (capacity,) records and (CURSOR_WORDS,) int64 on a line pair of its own.
+
+    Raises ValueError unless capacity is a power of two and the cursor as said.
+    """
+    _check_capacity(len(slots))
+    if cursor.shape != (CURSOR_WORDS,) or cursor.dtype != np.int64 or cursor.ctypes.data % PAIR_BYTES:
+        raise ValueError(f"a link's cursor is ({CURSOR_WORDS},) int64 aligned to {PAIR_BYTES} bytes")
+    cursor[[HEAD, SEEN_TAIL, TAIL, SEEN_HEAD]] = start
+    return Link(slots, cursor)
+
+
+def _check_capacity(capacity: int) -> None:
     if capacity < 1 or capacity & (capacity - 1):
         raise ValueError(f"a link's capacity is a power of two, not {capacity}")
-    cursor = aligned(CURSOR_WORDS, np.int64)
-    cursor[[HEAD, SEEN_TAIL, TAIL, SEEN_HEAD]] = start
-    return Link(aligned(capacity, dtype), cursor)
 
 
 @small

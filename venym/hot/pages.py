@@ -134,6 +134,7 @@ class Pages:
 
     def _collapse(self) -> None:
         self._advise(_MADV_COLLAPSE)
+        self._advise(_MADV_NOHUGEPAGE)  # what was collapsed stays so; the kernel's own thread shall not go on with it
         large = _mapped_large_octets(self.view.ctypes.data)
         if large < self.octets:
             self.notes.append(f"{self.octets - large} of {self.octets} octets lie on {mmap.PAGESIZE} octet pages")
