@@ -49,7 +49,7 @@ def _book_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--at", metavar="TIME", help="the books as they stood at this exchange time, HH:MM:SS[.fraction]"
     )
-    parser.add_argument("--levels", metavar="N", type=at_least(1), default=10, help="levels a side (default 10)")
+    parser.add_argument("--levels", metavar="N", type=at_least(1), help="levels a side (text: 10; JSON: all)")
     parser.add_argument("--json", action="store_true", help="JSON instead of a table")
 
 
@@ -62,7 +62,13 @@ def _generate_arguments(parser: argparse.ArgumentParser) -> None:
 
 COMMANDS = (
     Command("check", "resolve and print every setting and where it came from", "check", False, _check_arguments),
-    Command("decode", "print the messages of captures and day files", "decode", True, _decode_arguments),
+    Command(
+        "decode",
+        "print the messages of captures and day files, as they lie there, as lines of JSON",
+        "decode",
+        True,
+        _decode_arguments,
+    ),
     Command("book", "build every order book and show them", "ladder", True, _book_arguments),
     Command("generate", "write a made-up trading day", "generate", True, _generate_arguments),
 )

@@ -14,8 +14,8 @@ from .hot.arena import required
 from .hot.duty_cycle import rest, running
 from .hot.jit import hot
 from .hot.jit import step as stage_step
-from .hot.layout import as_records
-from .hot.link import make_link
+from .hot.layout import aligned
+from .hot.link import CURSOR_WORDS, lay_link
 from .records import BOOK_EVENT, PACKET
 from .stages import decoder, feed
 from .stages.book import Take
@@ -60,7 +60,10 @@ def build(
     queues: bool = True,
 ) -> Pipeline:
     """Every stage with its memory and links; `take(name, count, dtype)` gives zeroed memory."""
-    links = {name: make_link(plan.record, plan.capacity) for name, plan in LINKS.items()}
+    links = {
+        name: lay_link(take(name, plan.capacity, plan.record), take(f"{name}.cursor", CURSOR_WORDS, np.dtype(np.int64)))
+        for name, plan in LINKS.items()
+    }
     source = feed.build(take, links["feed_decoder"], frames_octets, found_max, LINKS["feed_decoder"].burst)
     return Pipeline(
         feed=source,
@@ -89,7 +92,7 @@ def octets_required(
 
     def note(name: str, count: int, dtype: np.dtype) -> np.ndarray:
         items.append((count, dtype))
-        return as_records(np.zeros(count, dtype))  # never touched, so never there
+        return aligned(count, dtype, touch=False)
 
     build(note, limits, frames_octets, found_max, instruments, queues)
     return required(items)

@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.naive.book import NaiveMarket
 from venym import metrics, pipeline, records
-from venym.hot.layout import as_records
+from venym.hot.layout import aligned
 from venym.stages import feed, view
 from venym.stages.decoder import Limits
 
@@ -14,7 +14,7 @@ SMALL = Limits(channels_max=4, instruments_max=64, orders_max=512, levels_max=51
 
 
 def zeroed(name: str, count: int, dtype: np.dtype) -> np.ndarray:
-    return as_records(np.zeros(count, dtype))
+    return aligned(count, dtype, touch=False)
 
 
 def block(message: bytes) -> bytes:
@@ -83,11 +83,11 @@ class Drive:
     def book(self, locate: int, channel: int = 0) -> int:
         return view.book_of(self.pipeline.decoder.market, channel, locate)
 
-    def ladder(self, locate: int, side: str, channel: int = 0) -> list[tuple[int, int, int]]:
+    def ladder(self, locate: int, side: str, channel: int = 0) -> list[tuple[int, ...]]:
         rows = view.levels(self.pipeline.decoder.orders, self.book(locate, channel), "BS".index(side))
         return [tuple(row) for row in rows]
 
-    def queue(self, locate: int, side: str, price_e4: int) -> list[tuple[int, int, str]]:
+    def queue(self, locate: int, side: str, price_e4: int) -> list[tuple[int | str, ...]]:
         orders = self.pipeline.decoder.orders
         return [tuple(order) for order in view.queue(orders, self.book(locate), "BS".index(side), price_e4)]
 

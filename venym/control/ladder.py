@@ -14,12 +14,10 @@ import re
 import sys
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .. import metrics, pipeline
 from ..hot.arena import Arena
 from ..stages import decoder, feed, view
-from ..stages.book import BUY, SELL, TableFull
+from ..stages.book import BUY, ORDERS_LIVE, SELL, TableFull
 from ..transport.capture import Capture, CaptureError
 from .decode import OCTETS_A_PACKET, passed_over
 from .errors import BAD_DATA, GOOD, USAGE, ConfigurationError
@@ -52,7 +50,7 @@ class Read(NamedTuple):
 
 
 def run(args: argparse.Namespace, settings: Any) -> int:
-    """Show the books of ``args.files``: of ``args.symbol`` only, at ``args.at``, ``args.levels`` a side, as JSON or text.
+    """Show the books of ``args.files``: of ``args.symbol`` only, at ``args.at``, ``args.levels`` a side, JSON or text.
 
     1 if a file is cut or corrupt, holds no message, or the symbol is not in it; 2 if a table is too small, or the time
     is no time. Raises CaptureRefused or CaptureUnreadable for a file that is no capture.
@@ -160,7 +158,7 @@ def oddities(held: decoder.Context) -> list[str]:
     for counter in metrics.DECODER:
         count = int(held.counters[counter.index])
         if count and counter.index != metrics.MESSAGES and counter.index not in ORDINARY:
-            found.append(f"{count:,} {counter.name.replace('_', ' ')}: {counter.meaning}")
+            found.append(f"{counter.name.replace('_', ' ')}: {count:,} ({counter.meaning})")
     return found
 
 
@@ -226,5 +224,5 @@ def print_summary(held: decoder.Context, shown: dict[str, int]) -> None:
         state = view.state(market, book) or "-"
         volume = int(market.books[book].volume_shares)
         print(f"{name:<12} {state:<6} {left} | {right} {volume:>15,}{mark}".rstrip())
-    live = int(np.int64(orders.pools[2]))
+    live = int(orders.pools[ORDERS_LIVE])
     print(f"{len(shown):,} books, {live:,} orders alive; --symbol S shows one of them")

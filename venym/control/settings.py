@@ -47,6 +47,9 @@ class Book(Section):
     )
     instruments_max: Entries = Field(default=65_536, description="books, over all channels")
     trades_max: Entries = Field(default=16_777_216, description="executions a day that a broken trade may refer to")
+    queues: Annotated[bool, Field(strict=True)] = Field(
+        default=True, description="keep each order's place in its queue; false: prices, shares and order counts only"
+    )
     channels_max: Entries = Field(default=8, description="sequenced streams of messages")
 
 
@@ -66,9 +69,6 @@ class Runtime(Section):
     )
     frames_octets: Annotated[int, Field(strict=True, ge=FRAMES_OCTETS_MIN, le=2**40)] = Field(
         default=16_777_216, description="octets of packets held between feed and decoder"
-    )
-    packets_burst: Annotated[int, Field(strict=True, ge=1, le=65_536)] = Field(
-        default=64, description="packets a stage takes at once, at most"
     )
 
 

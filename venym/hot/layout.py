@@ -43,12 +43,13 @@ def record(name: str, fields: list[tuple[Any, ...]], size: int) -> np.dtype:
     return full
 
 
-def aligned(count: int, dtype: Any, alignment: int = PAIR_BYTES) -> np.ndarray:
-    """`count` zeroed items of `dtype`, every page touched. Records come back as a recarray, so that ``slot.field``
-    reads the same in Python and in compiled code."""
+def aligned(count: int, dtype: Any, alignment: int = PAIR_BYTES, touch: bool = True) -> np.ndarray:
+    """`count` zeroed items of `dtype`, every page touched unless told not to. Records come back as a recarray, so that
+    ``slot.field`` reads the same in Python and in compiled code."""
     dtype = np.dtype(dtype)
-    raw = np.empty(count * dtype.itemsize + alignment, np.uint8)
-    raw[:] = 0
+    raw = np.zeros(count * dtype.itemsize + alignment, np.uint8)  # pages that are not there until used
+    if touch:
+        raw[:] = 0
     start = -raw.ctypes.data % alignment
     return as_records(raw[start : start + count * dtype.itemsize].view(dtype))
 

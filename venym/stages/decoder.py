@@ -17,25 +17,32 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import metrics
-from ..hot.intrinsics import be16, be48, be64, slot_at
+from ..hot.intrinsics import be16, be48, slot_at
 from ..hot.jit import hot, small
 from ..hot.jit import step as stage_step
 from ..hot.link import Link, claim, commit, peek, ready, release, room
 from ..records import BLOCKS, CROSSED, SUSPECT, TOP_LEVELS, TRADABLE
+from ..wire.itch50 import TIMESTAMP
+from ..wire.moldudp64 import (
+    END_OF_SESSION,
+    HEADER_BYTES,
+    LENGTH_BYTES,
+    count_of,
+    sequence_of,
+    session_high,
+    session_low,
+)
+from ..wire.scan import LINES_MAX
 from .book import BUY, SELL, Orders, TableFull, Take, best_level, build_orders, clear_channel, is_crossed
 from .itch import apply_message
 from .lookahead import DEPTH, RING_WORDS, look_ahead
 from .market import ENDED, OPEN, UNBEGUN, Market, build_market, effective_state, forget_channel, trading
 
-MOLD_HEADER_BYTES = 20
-END_OF_SESSION = 0xFFFF
-LINES_MAX = 64
-
 # Words of `cursor`: where in its packet the decoder is.
 BUSY, AT, END, LEFT, SKIP, SEQUENCE, CHANNEL_INDEX, AHEAD, TURN, UNTIL_NS = range(10)
 UNBOUNDED = 1 << 62  # LEFT of a packet that does not say how many blocks it has
 NEVER_NS = 1 << 62  # UNTIL_NS: no message is that late
-_TIMED_BYTES = 11  # of a message, as far as its time stamp
+_TIMED_BYTES = TIMESTAMP + 6  # of a message, as far as its time stamp
 CURSOR_WORDS = 16
 
 
@@ -82,7 +89,7 @@ def build(
         orders=build_orders(take, channels, limits.orders_max, limits.levels_max, limits.instruments_max, queues),
         market=build_market(take, channels, limits.instruments_max, limits.trades_max, instruments),
         counters=take("decoder_counters", metrics.DECODER_COUNTERS, np.dtype(np.int64)),
-        channel_of=take("channel_of", LINES_MAX, np.dtype(np.int64)),
+        channel_of=take("channel_of", LINES_MAX, np.dtype(np.int32)),
         cursor=take("decoder_cursor", CURSOR_WORDS, np.dtype(np.int64)),
         ring=take("lookahead", RING_WORDS, np.dtype(np.int64)),
         burst=np.array([burst], np.int64),
@@ -132,7 +139,7 @@ def open_packet(ctx):
     if start < 0 or length < 0 or start + length > ctx.frames.shape[0]:
         raise IndexError("a packet lies outside the frame memory")
     if packet.line < 0 or packet.line >= LINES_MAX:
-        raise TableFull("decoder.LINES_MAX")
+        raise IndexError("a packet's line is not one of the feed's")
     ctx.counters[metrics.PACKETS] += 1
     cursor[BUSY] = 1
     cursor[AT] = start
@@ -143,7 +150,7 @@ def open_packet(ctx):
         cursor[CHANNEL_INDEX] = channel_of_line(ctx, np.int64(packet.line), np.int64(-1), np.int64(packet.line))
         cursor[SEQUENCE] = packet.sequence
         cursor[LEFT] = UNBOUNDED
-    elif length < MOLD_HEADER_BYTES:
+    elif length < HEADER_BYTES:
         ctx.counters[metrics.MALFORMED_PACKETS] += 1
     else:
         open_mold(ctx, np.int64(packet.line), start)
@@ -176,8 +183,8 @@ def look(ctx):
 def open_mold(ctx, line, start):
     """Read a MoldUDP64 header and decide which of its messages are due."""
     cursor, counters = ctx.cursor, ctx.counters
-    high, low = be64(ctx.frames, start), be16(ctx.frames, start + 8)
-    sequence, count = be64(ctx.frames, start + 10), be16(ctx.frames, start + 18)
+    high, low = session_high(ctx.frames, start), session_low(ctx.frames, start)
+    sequence, count = sequence_of(ctx.frames, start), count_of(ctx.frames, start)
     if sequence < 0:
         counters[metrics.MALFORMED_PACKETS] += 1
         return
@@ -209,7 +216,7 @@ def open_mold(ctx, line, start):
     cursor[CHANNEL_INDEX] = index
     cursor[SEQUENCE] = sequence
     cursor[LEFT] = blocks
-    cursor[AT] = start + MOLD_HEADER_BYTES
+    cursor[AT] = start + HEADER_BYTES
 
 
 @hot
@@ -217,7 +224,7 @@ def channel_of_line(ctx, line, high, low):
     """Index of the line's channel. A line seen for the first time joins the channel that carries its session: it is
     the other copy; otherwise it begins a channel of its own."""
     if ctx.channel_of[line] != 0:
-        return ctx.channel_of[line] - 1
+        return np.int64(ctx.channel_of[line]) - 1
     channels = ctx.market.channels
     for index in range(channels.shape[0]):
         channel = slot_at(channels, index)
@@ -255,12 +262,12 @@ def apply_blocks(ctx, allowed):
         if cursor[LEFT] == 0 or (at == cursor[END] and cursor[LEFT] >= UNBOUNDED >> 1):
             cursor[BUSY] = 0
             break
-        if at + 2 > cursor[END] or at + 2 + be16(ctx.frames, at) > cursor[END]:
+        if at + LENGTH_BYTES > cursor[END] or at + LENGTH_BYTES + be16(ctx.frames, at) > cursor[END]:
             ctx.counters[metrics.TRUNCATED] += 1
             cursor[BUSY] = 0
             break
         length = be16(ctx.frames, at)
-        if length >= _TIMED_BYTES and be48(ctx.frames, at + 7) > cursor[UNTIL_NS]:
+        if length >= _TIMED_BYTES and be48(ctx.frames, at + LENGTH_BYTES + TIMESTAMP) > cursor[UNTIL_NS]:
             break
         look(ctx)
         if cursor[SKIP] > 0:
@@ -270,12 +277,12 @@ def apply_blocks(ctx, allowed):
             ctx.counters[metrics.MESSAGES] += 1
         else:
             book, side, price_e4, shares, reference = apply_message(
-                ctx.orders, ctx.market, ctx.counters, channel, ctx.frames, at + 2, length
+                ctx.orders, ctx.market, ctx.counters, channel, ctx.frames, at + LENGTH_BYTES, length
             )
             if book != 0 and slot_at(ctx.market.books, book).instrument >= 0:
-                tell(ctx, events, book, at + 2, side, price_e4, shares, reference)
+                tell(ctx, events, book, at + LENGTH_BYTES, side, price_e4, shares, reference)
                 events += 1
-        cursor[AT] = at + 2 + length
+        cursor[AT] = at + LENGTH_BYTES + length
         cursor[LEFT] -= 1
         cursor[SEQUENCE] += 1
         passed += 1

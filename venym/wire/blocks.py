@@ -15,11 +15,8 @@ from ..hot.intrinsics import be16
 from ..hot.jit import hot, small
 from ..hot.layout import aligned
 from ..records import MOLDUDP64
+from .moldudp64 import END_OF_SESSION, HEADER_BYTES, LENGTH_BYTES, count_of
 
-MOLD_HEADER_BYTES = 20
-MOLD_COUNT_OFFSET = 18
-END_OF_SESSION = 0xFFFF
-LENGTH_BYTES = 2
 TO_THE_END = -1  # as LEFT: not a number of blocks, but whatever the packet holds
 
 # The words of a walk: where it is, then what it counted.
@@ -53,11 +50,11 @@ def _enter(walk, frames, packet):
     walk[LEFT] = TO_THE_END
     if packet.framing == MOLDUDP64:
         walk[LEFT] = 0
-        if packet.length < MOLD_HEADER_BYTES:
+        if packet.length < HEADER_BYTES:
             walk[HEADERLESS] += 1
         else:
-            count = be16(frames, start + MOLD_COUNT_OFFSET)
-            walk[OFFSET] = start + MOLD_HEADER_BYTES
+            count = count_of(frames, start)
+            walk[OFFSET] = start + HEADER_BYTES
             walk[LEFT] = count if count != END_OF_SESSION else 0
 
 
