@@ -129,7 +129,8 @@ def _opened(root: Path) -> tuple[Path | None, bool]:
     """The folder if it may and can be read, and whether it can be written."""
     try:
         root.mkdir(mode=0o755, parents=True, exist_ok=True)
-        reason = _distrusted(root.stat()) or (next(root.iterdir(), None) and None)  # readable
+        reason = _distrusted(root.stat())
+        next(root.iterdir(), None)  # fails when it cannot be read
     except OSError as error:
         reason = str(error)
     if reason is not None:
