@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 
 class Counter(NamedTuple):
-    """A counter's index in its owner's array, its name in tables and JSON, and what it counts."""
+    """A counter's word in its owner's array, its name in tables and JSON, and what it counts."""
 
-    index: int
+    word: int
     name: str
     meaning: str
 
@@ -45,7 +45,7 @@ DECODER = (
     Counter(OVER_CANCELS, "over_cancels", "X of more shares than the order has; the order is removed"),
     Counter(GAPS, "gaps", "ranges of sequence numbers that did not come"),
     Counter(TRUNCATED, "truncated", "packets that end inside a message, and files that end inside a record"),
-    Counter(UNKNOWN_CODES, "unknown_codes", "A F neither buy nor sell, Q of 2^63 shares or more; not applied"),
+    Counter(UNKNOWN_CODES, "unknown_codes", "A F neither buy nor sell, Q of impossibly many shares; not applied"),
     Counter(SHORT_MESSAGES, "short_messages", "messages shorter than their type; not applied"),
     Counter(ZERO_SHARES, "zero_shares", "A F of no shares; nothing is added"),
     Counter(WRONG_LOCATES, "wrong_locates", "E C X D U whose locate is not the order's; applied by reference"),
@@ -58,4 +58,4 @@ DECODER = (
     Counter(PACKETS, "packets", "packets taken"),
     Counter(MALFORMED_PACKETS, "malformed_packets", "packets shorter than their header, or with an impossible number"),
 )
-assert [counter.index for counter in DECODER] == list(range(DECODER_COUNTERS))
+assert [counter.word for counter in DECODER] == list(range(DECODER_COUNTERS))

@@ -158,7 +158,7 @@ class NaiveMarket:
 
     def _q(self, locate, number, text):
         self._learn(locate, text(19, 8))
-        if number(11, 8) >= 2**63:
+        if number(11, 8) + self.books[locate].volume > 2**62:
             self.counters["unknown_codes"] += 1
             self.books[locate].suspect = True
             return

@@ -78,7 +78,7 @@ class Drive:
     def counters(self) -> dict[str, int]:
         """Every counter that is not zero."""
         held = self.pipeline.decoder.counters
-        return {c.name: int(held[c.index]) for c in metrics.DECODER if held[c.index]}
+        return {c.name: int(held[c.word]) for c in metrics.DECODER if held[c.word]}
 
     def book(self, locate: int, channel: int = 0) -> int:
         return view.book_of(self.pipeline.decoder.market, channel, locate)

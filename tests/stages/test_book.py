@@ -28,7 +28,7 @@ ANY_MESSAGE = st.one_of(
     st.builds(itch.delete, REFERENCES, LOCATES),
     st.builds(itch.replace, REFERENCES, REFERENCES, SHARES, PRICES, LOCATES),
     st.builds(itch.trade, SHARES, PRICES, MATCHES, LOCATES, SYMBOLS),
-    st.builds(itch.cross, st.sampled_from([0, 5_000_000_000, 2**63]), PRICES, MATCHES, st.just("O"), LOCATES, SYMBOLS),
+    st.builds(itch.cross, st.sampled_from([0, 5_000_000_000, 2**62 - 1, 2**62, 2**63, 2**64 - 1]), PRICES, MATCHES, st.just("O"), LOCATES, SYMBOLS),
     st.builds(itch.broken, MATCHES, LOCATES),
     st.builds(itch.trading_action, st.sampled_from("HPQT"), st.just(""), LOCATES, SYMBOLS),
     st.builds(itch.operational_halt, st.sampled_from("HT"), st.sampled_from("QBX"), LOCATES, SYMBOLS),

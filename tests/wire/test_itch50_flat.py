@@ -1,5 +1,7 @@
 """Messages become rows: every field of every type in its column, whatever the octets."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -26,9 +28,9 @@ from venym.wire.itch50_flat import (
 TYPICAL = [octets for octets, _ in SAMPLES]
 
 
-def expected_row(message: bytes, fields: naive.Fields) -> dict[str, object]:
+def expected_row(message: bytes, fields: naive.Fields) -> dict[str, Any]:
     """Every column of a message's row, as `named` shows it: its own fields, unstripped, and empty ones."""
-    row = {name: b"" if MESSAGE_NAMED[name].kind == "S" else 0 for name in MESSAGE_NAMED.names}
+    row: dict[str, Any] = {name: b"" if MESSAGE_NAMED[name].kind == "S" else 0 for name in MESSAGE_NAMED.names or ()}
     for field in HEADER + MESSAGES[fields["message_type"]].fields:
         value = message[field.offset : field.offset + field.width] if field.kind == ALPHA else fields[field.name]
         row[COLUMN_OF.get(field.name, field.name)] = value.rstrip(b"\0") if field.kind == ALPHA else value
@@ -36,7 +38,7 @@ def expected_row(message: bytes, fields: naive.Fields) -> dict[str, object]:
 
 
 def rows_of(messages: np.ndarray) -> list[dict[str, object]]:
-    return [dict(zip(MESSAGE_NAMED.names, row, strict=True)) for row in named(messages).tolist()]
+    return [dict(zip(MESSAGE_NAMED.names or (), row, strict=True)) for row in named(messages).tolist()]
 
 
 def dirty(count: int) -> np.ndarray:

@@ -156,8 +156,8 @@ def oddities(held: decoder.Context) -> list[str]:
     """What was counted besides ordinary messages, one sentence a counter."""
     found = []
     for counter in metrics.DECODER:
-        count = int(held.counters[counter.index])
-        if count and counter.index != metrics.MESSAGES and counter.index not in ORDINARY:
+        count = int(held.counters[counter.word])
+        if count and counter.word != metrics.MESSAGES and counter.word not in ORDINARY:
             found.append(f"{counter.name.replace('_', ' ')}: {count:,} ({counter.meaning})")
     return found
 

@@ -119,11 +119,14 @@ def bucket_of(books, channel, reference):
     return (channel << (64 - shift)) + mixed
 
 
-if PLAIN:
+def _bucket_of_plain(books, channel, reference):
+    """The same without the compiler, where a product of 64-bit integers does not wrap in silence."""
+    shift = int(books.pools[HASH_SHIFT])
+    return (int(channel) << (64 - shift)) + ((int(reference) * _FIBONACCI & 2**64 - 1) >> shift)
 
-    def bucket_of(books, channel, reference):
-        shift = int(books.pools[HASH_SHIFT])
-        return (int(channel) << (64 - shift)) + ((int(reference) * _FIBONACCI & 2**64 - 1) >> shift)
+
+if PLAIN:
+    bucket_of = _bucket_of_plain
 
 
 @small

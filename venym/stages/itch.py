@@ -66,6 +66,7 @@ _K, _J = IPO_QUOTING_PERIOD_UPDATE.code, LULD_AUCTION_COLLAR.code
 _S, _V, _W = SYSTEM_EVENT.code, MWCB_DECLINE_LEVEL.code, MWCB_STATUS.code
 _CHANGES_BOOK = np.zeros(256, np.bool_)
 _CHANGES_BOOK[[_A, _F, _E, _C, _X, _D, _U]] = True
+VOLUME_MAX = 1 << 62  # shares a day; a cross that would go beyond is not applied
 _YES, _BUY, _SELL, _HALT, _TRADING = 89, 66, 83, 72, 84
 
 
@@ -229,7 +230,7 @@ def apply_cross(market, counters, book_index, octets, at):
     book = slot_at(market.books, book_index)
     learn_symbol(market, book_index, be64(octets, at + CROSS_TRADE.stock))
     shares, price_e4 = be64(octets, at + CROSS_TRADE.shares), be32(octets, at + CROSS_TRADE.cross_price)
-    if shares < 0:
+    if shares < 0 or shares > VOLUME_MAX - book.volume_shares:
         counters[metrics.UNKNOWN_CODES] += 1
         book.misfit = 1
         return np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)

@@ -139,7 +139,7 @@ def build_market(
         instruments=take("instruments", max(1, len(symbols)), np.dtype(np.int64)),
     )
     made.instruments[: len(symbols)] = symbols
-    made.channels.code[:] = ord(code)
+    made.channels["code"] = ord(code)
     return made
 
 
