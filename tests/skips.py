@@ -41,6 +41,7 @@ NEEDS: dict[str, Callable[[], bool | None]] = {
     "needs systemd-analyze": lambda: shutil.which("systemd-analyze") is not None,
     "needs the compiler": lambda: os.environ.get("NUMBA_DISABLE_JIT") != "1",
     "needs tshark": lambda: shutil.which("tshark") is not None,
+    "needs two cores": lambda: len(os.sched_getaffinity(0)) >= 2,
 }
 
 
