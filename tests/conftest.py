@@ -21,6 +21,28 @@ if "CI" not in os.environ:
 
 pytest_plugins = ["pytester"]
 
+# Run uncompiled too, beside what is marked `plain` itself: all of these together take a minute.
+PLAIN = (
+    "tests/hot/test_arena.py",
+    "tests/hot/test_duty_cycle.py",
+    "tests/hot/test_histogram.py",
+    "tests/hot/test_intrinsics.py",
+    "tests/hot/test_layout.py",
+    "tests/hot/test_link.py",
+    "tests/hot/test_pages.py",
+    "tests/stages/test_book.py",
+    "tests/stages/test_decoder.py",
+    "tests/stages/test_itch.py",
+    "tests/wire/",
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.nodeid.startswith(PLAIN):
+            item.add_marker("plain")
+
 
 @pytest.fixture(scope="session")
 def shared() -> Path:

@@ -2,8 +2,8 @@
 
     pytest --skips tests/skips.txt        # test<TAB>need, one a line; a test is a node id, or a file or class of them
 
-A check that needs something a machine may lack skips with the need as its reason. With ``--skips`` the run fails unless
-the tests that skipped are exactly those listed for what is missing here:
+A check that needs something a machine, or a run, may lack skips with the need as its reason; ``need: why`` will do.
+With ``--skips`` the run fails unless the tests that skipped are exactly those listed for what is missing here:
 
     need is     listed test skipped    listed test ran    other test skipped for it
     there       fail                   good               fail
@@ -41,6 +41,7 @@ NEEDS: dict[str, Callable[[], bool | None]] = {
     "needs systemd-analyze": lambda: shutil.which("systemd-analyze") is not None,
     "needs the compiler": lambda: os.environ.get("NUMBA_DISABLE_JIT") != "1",
     "needs tshark": lambda: shutil.which("tshark") is not None,
+    "needs two cores": lambda: len(os.sched_getaffinity(0)) >= 2,
 }
 
 
@@ -94,13 +95,13 @@ def judge(lines: Iterable[Line], found: Iterable[str], outcomes: Iterable[Outcom
             for need in needs:
                 if present[need] is False:
                     wrong[f"{node}: ran, though listed as {need}, which is missing"] = None
-        elif reason not in NEEDS:
+        elif (need := reason.partition(": ")[0]) not in NEEDS:
             wrong[f"{node}: skipped for an unlisted reason: {reason}"] = None
-        elif present[reason]:
-            wrong[f"{node}: skipped as {reason}, which is there"] = None
-        elif reason not in needs:
+        elif present[need]:
+            wrong[f"{node}: skipped as {need}, which is there"] = None
+        elif need not in needs:
             test = node if _function(node) in ran else _function(node)
-            wrong[f"skipped, but not listed: {Line(test, reason)}"] = None
+            wrong[f"skipped, but not listed: {Line(test, need)}"] = None
     known = found + [outcome.node for outcome in outcomes]
     for line in lines:
         if not any(map(line.fits, known)):

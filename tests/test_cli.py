@@ -186,14 +186,22 @@ def test_too_little_memory_is_told_without_a_traceback() -> None:
     assert err.count("\n") == 1
 
 
-def test_data_that_cannot_be_read_is_told_without_a_traceback() -> None:
-    body = """import types
-    class CaptureError(Exception): pass
-    class CaptureTruncated(CaptureError): pass
-    sys.modules["venym.transport.capture"] = types.SimpleNamespace(CaptureError=CaptureError)
-    raise CaptureTruncated("day.gz: ends inside a message at octet 77")"""
-    said = "venym: day.gz: ends inside a message at octet 77\n"
-    assert toy(f"import sys\n    {body}", "F") == (1, "", said)
+def test_data_that_cannot_be_read_is_told_without_a_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("no capture\n" * 100)
+    for command in ("decode", "book"):
+        code, out, err = venym(command, str(path))
+        assert (code, out) == (1, "")
+        assert err.startswith(f"venym: {path}: ")
+        assert err.count("\n") == 1
+
+
+def test_memory_that_cannot_be_had_is_told_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "day").write_bytes(b"\0\x0cS" + bytes(11))
+    code, out, err = venym("book", str(tmp_path / "day"), "--set", "book.orders_max=2_000_000_000")
+    assert (code, out) == (2, "")
+    assert err.startswith("venym: ")
+    assert err.count("\n") == 1
 
 
 def test_a_fault_of_ours_shows_where_and_is_not_called_bad_data() -> None:

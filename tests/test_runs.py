@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from numba.core.dispatcher import Dispatcher
 
+from tests.conftest import PLAIN as PLAIN_TOO
+from tests.skips import ROOT
 from venym.hot.jit import hot
 
 BOUNDSCHECK = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
@@ -30,3 +32,7 @@ def test_only_a_checked_or_plain_run_sees_an_index_past_the_end() -> None:
             item(octets, 4)
     else:
         assert item(octets, 4) == 4
+
+
+def test_what_is_to_run_uncompiled_exists() -> None:
+    assert [path for path in PLAIN_TOO if not (ROOT / path).exists()] == []

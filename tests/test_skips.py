@@ -44,6 +44,11 @@ def test_passes_when_exactly_the_listed_tests_skip(run: Run) -> None:
     result.stdout.no_fnmatch_line("*skips differ*")
 
 
+def test_a_reason_may_say_why_it_needs_that(run: Run) -> None:
+    tests = "import pytest\ndef test_it(): pytest.skip('needs moon: to see by: night')"
+    assert run("test_it.py::test_it\tneeds moon\n", tests).ret == pytest.ExitCode.OK
+
+
 def test_an_unlisted_skip_fails_and_says_what_to_list(run: Run) -> None:
     result = run("test_it.py::test_by_sun\tneeds sun\n")
     assert result.ret == pytest.ExitCode.TESTS_FAILED

@@ -45,7 +45,7 @@ def _decode_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _book_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="a capture or a day file, may be gzipped")
-    parser.add_argument("--symbol", metavar="S", help="only this instrument")
+    parser.add_argument("--symbol", metavar="S", help="the ladder of this instrument, instead of a line for each")
     parser.add_argument(
         "--at", metavar="TIME", help="the books as they stood at this exchange time, HH:MM:SS[.fraction]"
     )
@@ -71,6 +71,12 @@ COMMANDS = (
     ),
     Command("book", "build every order book and show them", "ladder", True, _book_arguments),
     Command("generate", "write a made-up trading day", "generate", True, _generate_arguments),
+)
+
+# Errors whose message is all that a user needs, and the exit code of each.
+ERRORS = (
+    ("venym.transport.capture", "CaptureError", BAD_DATA),
+    ("venym.hot.pages", "ArenaError", USAGE),
 )
 
 EPILOG = """\
@@ -114,9 +120,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))
         return _abandon_output(USAGE)
     except Exception as error:
-        if _is_bad_data(error):
+        code = _code_of(error)
+        if code != FAULT:
             say(str(error))
-            return BAD_DATA
+            return code
         traceback.print_exc()
         say("this is a fault in venym, not in what it was given")
         return FAULT
@@ -194,10 +201,12 @@ def _choose_cache(folder: Path | None) -> None:
     ROOT.choose(folder)
 
 
-def _is_bad_data(error: Exception) -> bool:
-    """Whether a capture or day file could not be read. Looked up, not imported: whatever raised it has loaded it."""
-    capture = sys.modules.get("venym.transport.capture")
-    return capture is not None and isinstance(error, capture.CaptureError)
+def _code_of(error: Exception) -> int:
+    """The exit code of an error that a part of venym names. Looked up, not imported: who raised it has loaded it."""
+    for module, name, code in ERRORS:
+        if module in sys.modules and isinstance(error, getattr(sys.modules[module], name)):
+            return code
+    return FAULT
 
 
 def _abandon_output(code: int) -> int:

@@ -69,6 +69,7 @@ def test_every_setting_is_a_key_a_variable_and_an_option(name: str, toml: Any) -
     default = getattr(getattr(Settings(), section), key)
     text, written, value = {
         int: (f"{default}0", f"{default}0", f"{default}0"),
+        bool: ("false", "false", "False"),
         str: ("never", '"never"', "never"),
         type(None): ("/somewhere", '"/somewhere"', "/somewhere"),
     }[type(default)]
@@ -120,7 +121,7 @@ def test_a_mistyped_variable_is_refused_by_name(name: str, meant: str) -> None:
     assert refusal(environment={name: "1"}) == [f"{name} in the environment: no such setting; did you mean {meant}?"]
 
 
-@pytest.mark.parametrize("name", ["VENYM_", "VENYM_BOOK", "VENYM_RISK_MAX_ORDER_QTY", "VENYM_RISK__MAX_ORDER_QTY"])
+@pytest.mark.parametrize("name", ["VENYM_", "VENYM_RUN", "VENYM_RISK_MAX_ORDER_QTY", "VENYM_RISK__MAX_ORDER_QTY"])
 def test_any_other_variable_with_the_prefix_is_refused_by_name(name: str) -> None:
     assert refusal(environment={name: '{"orders_max": 1}'}) == [f"{name} in the environment: no such setting"]
 
@@ -165,6 +166,8 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
         ("book.orders_max", "--set book.orders_max: must be section.key=value"),
         ("book=1", "--set book=1: no such setting"),
         ("=", "--set =: no such setting"),
+        ("book.queues=1", "--set book.queues=1: input should be a valid boolean"),
+        ("book.queues=True", "--set book.queues=True: input should be a valid boolean"),
         ("memory.lock=yes", "--set memory.lock=yes: input should be 'auto', 'never' or 'always'"),
         (
             "runtime.cache_dir=~nobody-here/x",
@@ -197,6 +200,13 @@ def test_the_settings_class_alone_reads_no_environment(monkeypatch: pytest.Monke
     monkeypatch.setenv("BOOK", '{"orders_max": 5}')
     monkeypatch.setenv("VENYM_BOOK__ORDERS_MAX", "5")
     assert Settings().book.orders_max == 4_194_304
+
+
+def test_truth_is_written_as_in_toml(toml: Any) -> None:
+    assert resolve(None, ["book.queues=false"], {}).settings.book.queues is False
+    assert resolve(toml("[book]\nqueues = false\n"), ["book.queues=true"], {}).settings.book.queues is True
+    (line,) = refusal(toml("[book]\nqueues = 1\n"))
+    assert line.endswith(": input should be a valid boolean")
 
 
 def test_an_empty_folder_is_none_and_a_tilde_is_home(monkeypatch: pytest.MonkeyPatch) -> None:

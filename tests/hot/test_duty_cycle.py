@@ -16,7 +16,7 @@ from venym.hot.duty_cycle import CONTROL_WORDS, IDLE_LAPS, LAPS, POLICIES, STOP,
 from venym.hot.jit import PLAIN
 from venym.hot.link import make_link
 
-compiled_only = pytest.mark.skipif(PLAIN, reason="about compiled code")
+compiled_only = pytest.mark.skipif(PLAIN, reason="needs the compiler")
 
 
 @pytest.fixture

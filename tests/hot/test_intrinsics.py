@@ -15,7 +15,7 @@ from tests.hot import octet_toys as toys
 from tests.naive import octets as naive
 from venym.hot.jit import BOUNDSCHECK, PLAIN
 
-compiled_only = pytest.mark.skipif(PLAIN, reason="about compiled code")
+compiled_only = pytest.mark.skipif(PLAIN, reason="needs the compiler")
 
 WIDTHS = [(width, order) for width in (2, 4, 8) for order in ("big", "little")] + [(6, "big")]
 OCTETS = st.binary(min_size=8, max_size=32)
@@ -176,7 +176,7 @@ def test_bounds_checks_check_and_leave_no_trace(tmp_path: str) -> None:
     assert once(NUMBA_DISABLE_JIT="1")[0] == checked, "plain Python checks always"
 
 
-@pytest.mark.skipif(not (BOUNDSCHECK or PLAIN), reason="unchecked code copies what it is told")
+@pytest.mark.skipif(not (BOUNDSCHECK or PLAIN), reason="needs bounds checks: unchecked code copies what it is told")
 def test_checked_copy_refuses_a_negative_count() -> None:
     with pytest.raises(IndexError):
         toys.copy(np.zeros(8, np.uint8), 0, np.zeros(8, np.uint8), 0, -1)

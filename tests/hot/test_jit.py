@@ -12,7 +12,7 @@ from venym.hot import jit
 from venym.hot.cache import ROOT, CacheWarning
 from venym.hot.jit import PLAIN, Compiles, hot, plug_in, small, step
 
-pytestmark = pytest.mark.skipif(PLAIN, reason="about compiled code")
+pytestmark = pytest.mark.skipif(PLAIN, reason="needs the compiler")
 
 
 @pytest.fixture(autouse=True)

@@ -125,14 +125,14 @@ def two_threads(link: Link, count: int, batch_max: int) -> None:
     assert ask_ready(link, 1) == 0
 
 
-@pytest.mark.skipif(PLAIN, reason="ten million records take the interpreter minutes")
+@pytest.mark.skipif(PLAIN, reason="needs the compiler: ten million records take the interpreter minutes")
 def test_two_threads_ten_million_records() -> None:
     two_threads(make_link(RECORD, 1024), 10_000_000, 32)
 
 
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("capacity", CAPACITIES)
-@pytest.mark.skipif(PLAIN, reason="threads of the interpreter take turns: it shows nothing")
+@pytest.mark.skipif(PLAIN, reason="needs the compiler: threads of the interpreter take turns: it shows nothing")
 def test_two_threads_at_every_capacity_across_the_wrap(capacity: int, start: int) -> None:
     two_threads(make_link(RECORD, capacity, start), 20_000, 16)
 
@@ -150,7 +150,7 @@ print(*seen)
 """
 
 
-@pytest.mark.skipif(PLAIN, reason="a hundred thousand records take the interpreter long")
+@pytest.mark.skipif(PLAIN, reason="needs the compiler: a hundred thousand records take the interpreter long")
 def test_two_processes_over_an_arena() -> None:
     arena = Arena(1 << 20, huge_pages="never", lock="never")
     link = lay_link(arena.take("slots", 256, RECORD), arena.take("cursor", CURSOR_WORDS, np.int64))

@@ -56,10 +56,10 @@ def reserved_pages() -> Iterator[int]:
     try:
         RESERVED.write_text(str(int(before) + 8))
     except OSError as error:
-        pytest.skip(f"needs to write {RESERVED} ({error})")
+        pytest.skip(f"needs 2 MiB pages to reserve: {error}")
     try:
         if int(RESERVED.read_text()) < int(before) + 8:
-            pytest.skip("the kernel has no 2 MiB pages to reserve")
+            pytest.skip("needs 2 MiB pages to reserve: the kernel has no more")
         yield 8
     finally:
         RESERVED.write_text(before)
@@ -119,7 +119,7 @@ def test_lock_refused_is_noted_or_fatal(touch: str) -> None:
     assert child.run(LOCK, "never", touch, preexec_fn=unable_to_lock)[0] == "notes: []\nlocked: 0\n"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs to lock 4 MiB")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: to lock 4 MiB")
 @pytest.mark.parametrize("touch", ["touch", "sparse"])
 def test_locked_when_allowed(touch: str) -> None:
     out, _ = child.run(LOCK, "always", touch)

@@ -9,7 +9,7 @@ import pytest
 from tests.hot.starts import Report
 
 needs_root = pytest.mark.skipif(
-    os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root, to be somebody else"
+    os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root: to be somebody else"
 )
 
 FACTOR = "FACTOR = 3\n"

@@ -35,4 +35,4 @@ def _place(row: Setting) -> str:
 def _as_toml(value: Any) -> str:
     if value is None:
         return '""'
-    return str(value) if isinstance(value, int) else json.dumps(str(value))
+    return json.dumps(value if isinstance(value, int) else str(value))  # int or bool; the rest is text

@@ -13,7 +13,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -26,6 +26,8 @@ WHOLE_NUMBER = re.compile(r"-?[0-9]+(_[0-9]+)*")
 DIGITS_MAX = 40  # Python refuses to read a number of thousands of digits; any this long is over every limit
 ALIKE = 0.7  # likeness (difflib) from which another name is suggested
 CLOSE = 0.9  # likeness from which a variable with another prefix counts as ours
+
+TRUTHS = {"true": True, "false": False}  # as TOML writes them
 
 DEFAULT, FILE, ENVIRONMENT, OPTION = "default", "file", "environment", "--set"
 
@@ -184,11 +186,12 @@ def _suggest(name: str, names: Iterable[str]) -> str:
 
 
 def _from_text(section: str, key: str, text: str) -> Any:
-    """A value from an environment variable or option: a whole number where one belongs and the text is one, else the
-    text itself, for pydantic to judge."""
-    annotation = sections()[section].model_fields[key].annotation
-    wants_number = annotation is int or int in get_args(annotation)
-    return int(text) if wants_number and len(text) <= DIGITS_MAX and WHOLE_NUMBER.fullmatch(text) else text
+    """A value from an environment variable or option: a whole number, or true or false, where one belongs and the text
+    is one, else the text itself, for pydantic to judge."""
+    kind = sections()[section].model_fields[key].annotation
+    if kind is int and len(text) <= DIGITS_MAX and WHOLE_NUMBER.fullmatch(text):
+        return int(text)
+    return TRUTHS.get(text, text) if kind is bool else text
 
 
 def _check_value(given: Given, wrong: list[str]) -> None:

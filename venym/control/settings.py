@@ -39,7 +39,8 @@ class Section(BaseModel):
 
 
 class Book(Section):
-    """The order books. Reaching a maximum is an error, never a silent loss."""
+    """The order books. Memory for all of it is taken at the start; reaching a maximum is an error, never a silent
+    loss."""
 
     orders_max: Entries = Field(default=4_194_304, description="orders alive at once, over all books")
     levels_max: Entries = Field(
@@ -47,10 +48,10 @@ class Book(Section):
     )
     instruments_max: Entries = Field(default=65_536, description="books, over all channels")
     trades_max: Entries = Field(default=16_777_216, description="executions a day that a broken trade may refer to")
+    channels_max: Entries = Field(default=8, description="sequenced streams of messages")
     queues: Annotated[bool, Field(strict=True)] = Field(
         default=True, description="keep each order's place in its queue; false: prices, shares and order counts only"
     )
-    channels_max: Entries = Field(default=8, description="sequenced streams of messages")
 
 
 class Memory(Section):
