@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from tests.guarded import Guarded
 from tests.naive.book import NaiveMarket
-from tests.skips import require
 from tests.stages import itch_messages as itch
 from tests.stages.drive import SMALL, Drive, block, mold
 from tests.stages.test_book import random_day
@@ -84,7 +83,6 @@ def test_a_length_that_lies_ends_the_packet(length):
 
 
 def test_a_million_malformed_messages_leave_other_memory_and_the_process_as_they_were():
-    require("needs the compiler")
     rng = np.random.default_rng(5)
     drive = Drive(SMALL._replace(instruments_max=65_536, orders_max=65_536, levels_max=65_536, trades_max=1_000_000),
                   frames_octets=1 << 20)  # fmt: skip
