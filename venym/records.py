@@ -37,7 +37,7 @@ TOP_LEVELS = 5
 TRADABLE = 1  # trading state is T, nothing halts it here
 SUSPECT = 2  # a modification did not fit, or messages are missing
 CROSSED = 4  # best bid >= best ask
-PRINTABLE = 8  # the execution counts as volume
+PRINTABLE = 8  # E, printable C, P or Q: its shares count as volume
 
 BOOK_EVENT = record(
     "BOOK_EVENT",

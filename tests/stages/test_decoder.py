@@ -172,7 +172,7 @@ def test_an_event_tells_what_happened_and_the_book_after_it():
     assert event["bid_shares"].tolist() == [10, 20, 30, 40, 50]
     assert event["ask_price_e4"].tolist() == [100_100, 0, 0, 0, 0]
     assert event["ask_shares"].tolist() == [40, 0, 0, 0, 0]
-    assert event["marks"] == records.TRADABLE
+    assert event["marks"] == records.TRADABLE | records.PRINTABLE
 
 
 def test_crosses_imbalances_and_prints_are_events():
@@ -186,6 +186,15 @@ def test_crosses_imbalances_and_prints_are_events():
                     ("P", 500, 100_100, 5_000_000_500), ("B", 0, 0, 5_000_000_000)]  # fmt: skip
     noii = drive.events[1]
     assert (noii["paired_shares"], noii["far_price_e4"], noii["near_price_e4"], chr(noii["side"])) == (900, 1, 2, "S")
+
+
+def test_prints_are_marked():
+    drive = Drive(instruments=("TEST",))
+    drive.messages([DIRECTORY, itch.add(1, "B", 90, 100_000), itch.execute(1, 1)])
+    drive.messages([itch.execute_at(1, 1, 9, "N"), itch.execute_at(1, 1, 9, "Y")])
+    drive.messages([itch.trade(1, 9, 2), itch.cross(1, 9, 3), itch.cancel(1, 1)])
+    marked = [chr(e["kind"]) for e in drive.events if e["marks"] & records.PRINTABLE]
+    assert marked == ["E", "C", "P", "Q"] and drive.volume(7) == 4
 
 
 def test_a_crossed_and_a_suspect_book_are_marked():

@@ -21,7 +21,7 @@ from ..hot.intrinsics import be16, be48, slot_at
 from ..hot.jit import hot, small
 from ..hot.jit import step as stage_step
 from ..hot.link import Link, claim, commit, peek, ready, release, room
-from ..records import BLOCKS, CROSSED, SUSPECT, TOP_LEVELS, TRADABLE
+from ..records import BLOCKS, CROSSED, PRINTABLE, SUSPECT, TOP_LEVELS, TRADABLE
 from ..wire.itch50 import TIMESTAMP
 from ..wire.moldudp64 import (
     END_OF_SESSION,
@@ -34,7 +34,7 @@ from ..wire.moldudp64 import (
 )
 from ..wire.scan import LINES_MAX
 from .book import BUY, SELL, Orders, TableFull, Take, best_level, build_orders, clear_channel, is_crossed
-from .itch import apply_message
+from .itch import apply_message, is_print
 from .lookahead import DEPTH, RING_WORDS, look_ahead
 from .market import ENDED, OPEN, UNBEGUN, Market, build_market, effective_state, forget_channel, trading
 
@@ -326,6 +326,8 @@ def tell(ctx, k, book_index, at, side, price_e4, shares, reference):
         marks |= SUSPECT
     if is_crossed(ctx.orders, book_index):
         marks |= CROSSED
+    if is_print(ctx.frames, at):
+        marks |= PRINTABLE
     event.marks = marks
     for depth in range(TOP_LEVELS):
         bid = slot_at(ctx.orders.levels, best_level(ctx.orders, 2 * book_index + BUY, depth))

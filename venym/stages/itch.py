@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import metrics
 from ..hot.intrinsics import be16, be32, be48, be64, slot_at
-from ..hot.jit import hot, step
+from ..hot.jit import hot, small, step
 from ..wire.itch50 import (
     ADD_ORDER,
     ADD_ORDER_MPID,
@@ -165,11 +165,20 @@ def print_execution(market, book, channel, octets, at, kind, shares, price_e4):
     """The print of an E or C; returns its price. A C that is not printable is in a later bulk print (Q)."""
     if kind == _C:
         price_e4 = be32(octets, at + ORDER_EXECUTED_WITH_PRICE.execution_price)
-        if octets[at + ORDER_EXECUTED_WITH_PRICE.printable] != _YES:
+        if not is_print(octets, at):
             return price_e4
     owner = np.int64(slot_at(market.channels, channel).owner)
     print_trade(market, book, owner, be64(octets, at + ORDER_EXECUTED.match_number), shares, price_e4)
     return price_e4
+
+
+@small
+def is_print(octets, at):
+    """Does this message, E C P Q or another, count as volume?"""
+    kind = octets[at]
+    if kind == _C:
+        return octets[at + ORDER_EXECUTED_WITH_PRICE.printable] == _YES
+    return kind in (_E, _P, _Q)
 
 
 @hot
