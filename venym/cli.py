@@ -16,6 +16,7 @@ import textwrap
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -58,6 +59,11 @@ def _generate_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--messages", metavar="N", type=at_least(1), required=True, help="messages to write")
     parser.add_argument("--symbols", metavar="N", type=at_least(1), required=True, help="instruments they spread over")
     parser.add_argument("--seed", metavar="S", type=at_least(0), required=True, help="the same seed, the same bytes")
+    parser.add_argument("--live-orders", metavar="N", type=at_least(1), help="orders alive at the peak, about")
+    parser.add_argument(
+        "--date", metavar="YYYY-MM-DD", type=iso_date, default=date(2019, 1, 30), help="the session (2019-01-30)"
+    )
+    parser.add_argument("--json", action="store_true", help="what was written as JSON instead of a table")
 
 
 COMMANDS = (
@@ -93,6 +99,16 @@ def at_least(least: int) -> Callable[[str], int]:
         return int(text)
 
     return number
+
+
+def iso_date(text: str) -> date:
+    """An option's type: a day as YYYY-MM-DD."""
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a day, YYYY-MM-DD")
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a day: {error}") from error
 
 
 def main(argv: Sequence[str] | None = None) -> int:
