@@ -186,7 +186,7 @@ class NaiveMarket:
 
     def _w(self, locate, number, text):
         for book in self.books.values():
-            book.mwcb = text(11, 1)
+            book.mwcb = text(11, 1) or " "
 
     def _r(self, locate, number, text):
         self.books[locate].symbol = text(11, 8)
