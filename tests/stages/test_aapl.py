@@ -1,14 +1,15 @@
 """Real order events of one instrument, AAPL on 2019-01-30 from 9:30, against the ten best levels of each side that
 another book showed after each of them (replay_data/README.md).
 
-All 10,000 rows are the same at all ten levels. Two of them only because of orders that nothing ever happens to:
+All 10,000 rows are the same at all ten levels. Three of them had to be asked first, for they alone tell of orders that
+came before 9:30 and that nothing happens to; the capture adds those before the open.
 
-    event 28246  row 3,083: an execution empties the best bid, and 162.49 comes up as the tenth, with 200 shares
-    event 33573  row 8,410: likewise 162.40, with 214 shares, of which the events before it tell 203
+    event 25163  row 0      eight ask levels have shares that no event accounts for
+    event 28246  row 3,083  an execution empties the best bid, and 162.49 comes up as the tenth, with 200 shares
+    event 33573  row 8,410  likewise 162.40, with 214 shares, of which the events account for 203
 
-The 200 and the 11 shares came before 9:30, lay below the ten best of every row before, and are known from these two
-rows only. The capture adds them before the open; a book that learns of them when they are first shown is wrong at
-these two rows, and one that never does is wrong at every row that shows the levels.
+A book that learns of such orders when they are first shown is wrong at the last two of these rows, so 9,997 of the
+9,999 after the first are the same; one that never does is wrong at 1,740 rows.
 """
 
 import gzip
@@ -23,6 +24,8 @@ from venym.hot.link import make_link
 from venym.records import BOOK_EVENT, SUSPECT, TOP_LEVELS, TRADABLE
 from venym.stages import view
 from venym.stages.decoder import Limits
+
+pytestmark = pytest.mark.plain
 
 DATA = Path(__file__).resolve().parent.parent.parent / "replay_data"
 LOCATE, DEPTH = 14, 10
