@@ -37,7 +37,13 @@ def start(*argv: str, environment: dict[str, str] | None = None) -> subprocess.P
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=heed_control_c,
     )
+
+
+def heed_control_c() -> None:
+    """In the child: what a terminal gives, even where these tests run in the background and ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def run(*argv: str, environment: dict[str, str] | None = None) -> tuple[int, str, str]:
