@@ -37,7 +37,7 @@ def start(*argv: str, environment: dict[str, str] | None = None) -> subprocess.P
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=heed_control_c,
+        preexec_fn=heed_control_c,  # noqa: PLW1509  # no threads here
     )
 
 
