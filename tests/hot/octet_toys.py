@@ -133,3 +133,8 @@ def outcomes() -> list[str]:
         except IndexError:
             told.append("IndexError")
     return told
+
+
+@hot
+def copy_inner(targets, sources):
+    it.copy_record(it.slot_at(targets, 1).inner, it.slot_at(sources, 0))

@@ -14,6 +14,7 @@ from tests.hot import child
 from tests.hot import octet_toys as toys
 from tests.naive import octets as naive
 from venym.hot.jit import BOUNDSCHECK, PLAIN
+from venym.hot.layout import aligned, record
 
 compiled_only = pytest.mark.skipif(PLAIN, reason="needs the compiler")
 
@@ -180,3 +181,15 @@ def test_bounds_checks_check_and_leave_no_trace(tmp_path: str) -> None:
 def test_checked_copy_refuses_a_negative_count() -> None:
     with pytest.raises(IndexError):
         toys.copy(np.zeros(8, np.uint8), 0, np.zeros(8, np.uint8), 0, -1)
+
+
+def test_a_record_is_copied_whole_also_into_a_field_of_another():
+    inner = record("INNER", [("a", "i8"), ("b", "f4", (3,))], 64)
+    outer = record("OUTER", [("inner", inner), ("c", "i8")], 128)
+    sources, targets = aligned(2, inner), aligned(2, outer)
+    sources.view(np.uint8)[:] = np.arange(128)
+    targets.c[:] = 77
+    toys.copy_inner(targets, sources)
+    assert targets[1]["inner"].tobytes() == sources[0].tobytes()
+    assert targets[0]["inner"].tobytes() == bytes(64)
+    assert targets.c.tolist() == [77, 77]

@@ -223,6 +223,19 @@ def _copy_unchecked(
     return types.void(target, types.intp, source, types.intp, types.intp), codegen
 
 
+@intrinsic
+def copy_record(typingctx: Any, target: Any, source: Any) -> Any:
+    """Copy a whole record into another of the same type, in place."""
+    if not isinstance(target, types.Record) or target != source:
+        raise TypingError("copy_record takes two records of one type")
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        cgutils.raw_memcpy(builder, args[0], args[1], ir.Constant(_INT64, target.size), 1)
+        return context.get_dummy_value()
+
+    return types.void(target, source), codegen
+
+
 # Big-endian and little-endian integers at a byte offset: uint8[:], offset -> int64 (64 bits: the bit pattern).
 be16, be32, be64 = _integer_load(16, True), _integer_load(32, True), _integer_load(64, True)
 le16, le32, le64 = _integer_load(16, False), _integer_load(32, False), _integer_load(64, False)
@@ -279,6 +292,10 @@ if PLAIN:
 
     def prefetch(array, index):
         pass
+
+    def copy_record(target, source):
+        for name in target.dtype.names:
+            target[name] = source[name]
 
     def _require_inside(octets: np.ndarray, offset: int, count: int) -> None:
         if count < 0 or offset < 0 or offset + count > len(octets):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..hot.intrinsics import load_acquire, slot_at, store_release
+from ..hot.intrinsics import copy_record, load_acquire, slot_at, store_release
 from ..hot.jit import step as stage_step
 from ..hot.link import Link, claim, commit, room
 from ..records import PACKET
@@ -62,15 +62,7 @@ def step(ctx):
     left = load_acquire(ctx.cursor, COUNT) - first
     count = room(ctx.packets, min(left, ctx.burst[0]))
     for k in range(count):
-        source, target = slot_at(ctx.found, first + k), claim(ctx.packets, k)
-        target.cause = source.cause
-        target.received_ns = source.received_ns
-        target.offset = source.offset
-        target.sequence = source.sequence
-        target.length = source.length
-        target.line = source.line
-        target.framing = source.framing
-        target.marks = source.marks
+        copy_record(claim(ctx.packets, k), slot_at(ctx.found, first + k))
     if count > 0:
         commit(ctx.packets, count)
         store_release(ctx.cursor, NEXT, first + count)
