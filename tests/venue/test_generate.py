@@ -24,8 +24,8 @@ from venym.wire.itch50 import MESSAGES
 SIZE = 200_000
 DAY = Wanted(SIZE, 20, 7)
 GOLDEN = Wanted(1_500, 12, 2019)
-GOLDEN_BLOCKS = "58f108ca"
-GOLDEN_CAPTURE = "62124752"
+GOLDEN_BLOCKS = "4c85ab37"
+GOLDEN_CAPTURE = "545367c9"
 SECOND_NS = 1_000_000_000
 EVENT_TIMES = {"O": "03:04:32", "S": "04:00:00", "Q": "09:30:00", "M": "16:00:00", "E": "20:00:00", "C": "20:05:00"}
 
@@ -51,6 +51,10 @@ def decoded(wanted: Wanted, path: Path) -> list[dict[str, Any]]:
 
 def of_type(day: list[dict[str, Any]], kinds: str) -> Iterator[dict[str, Any]]:
     return (fields for fields in day if fields["message_type"] in kinds)
+
+
+def test_directory_codes_are_those_of_the_specification(day: list[dict[str, Any]]) -> None:
+    assert {fields["issue_sub_type"] for fields in of_type(day, "R")} <= {"A", "E", "I", "Z"}
 
 
 def test_it_has_as_many_messages_as_were_asked_for(day: list[dict[str, Any]]) -> None:

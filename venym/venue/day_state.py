@@ -111,8 +111,8 @@ def begin_day(plan: Plan, seed: int) -> Day:
 
 
 def _code(value: str | int) -> int:
-    """A directory code as put_stock_directory takes it: a byte's number, or a plain number."""
-    return value if isinstance(value, int) else ord(value)
+    """A directory code as put_stock_directory takes it: its octets as a number, or a plain number."""
+    return value if isinstance(value, int) else alpha(value, len(value))
 
 
 def _share_table() -> np.ndarray:

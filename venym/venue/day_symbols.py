@@ -34,12 +34,12 @@ PARTICIPANTS = ("ARCX", "BLUE", "CROW", "DUNE", "ELMS", "FERN", "GULL", "HAWK", 
 # The directory's codes, by field in the order of the message from market_category on: a Nasdaq stock, one of NYSE, an
 # ETF of Arca, a leveraged inverse one of Nasdaq, an American preferred, a new listing of Nasdaq's smallest market.
 PROFILES = (
-    ("Q", "N", 100, "N", "C", "Z", "P", "N", "N", "1", "N", 0, "N"),
-    ("N", " ", 100, "N", "C", "Z", "P", "N", " ", "1", "N", 0, "N"),
-    ("P", " ", 100, "N", "Q", "E", "P", "N", " ", "1", "Y", 0, "N"),
-    ("G", "N", 100, "N", "Q", "I", "P", "N", "N", "2", "Y", 3, "Y"),
-    ("A", " ", 100, "N", "P", "A", "P", " ", " ", "2", "N", 0, "N"),
-    ("S", "D", 100, "N", "O", "Z", "P", "Y", "N", "2", "N", 0, "N"),
+    ("Q", "N", 100, "N", "C", "Z ", "P", "N", "N", "1", "N", 0, "N"),
+    ("N", " ", 100, "N", "C", "Z ", "P", "N", " ", "1", "N", 0, "N"),
+    ("P", " ", 100, "N", "Q", "E ", "P", "N", " ", "1", "Y", 0, "N"),
+    ("G", "N", 100, "N", "Q", "I ", "P", "N", "N", "2", "Y", 3, "Y"),
+    ("A", " ", 100, "N", "P", "A ", "P", " ", " ", "2", "N", 0, "N"),
+    ("S", "D", 100, "N", "O", "Z ", "P", "Y", "N", "2", "N", 0, "N"),
 )
 
 
