@@ -214,6 +214,29 @@ def test_a_small_step_back_stops_the_clock_and_a_long_one_starts_anew():
 
 
 @pytest.mark.plain
+@pytest.mark.parametrize("again", [{"marks": SUSPECT}, {"time_ns": 0}])
+def test_nothing_of_before_is_left_when_the_state_starts_anew(again):
+    stage, fresh = Stage(), Stage()
+    history = [book_event(k, kind="E", shares=5, marks=PRINTED, **WIDE) for k in range(40)]
+    stage.last(*history, book_event(40, kind="I", side="B", shares=5))
+    events = [book_event(41 + k, asks=((100_200 + k, 7),)) for k in range(12)]
+    for k, event in enumerate(events):
+        event["marks"] = again.get("marks", TRADABLE)
+        event["time_ns"] = k * 10**9 if "time_ns" in again else event["time_ns"]
+    assert [row.tobytes() for row in stage.rows(events)] == [row.tobytes() for row in fresh.rows(events)]
+
+
+@pytest.mark.plain
+def test_a_book_of_one_side_has_no_prices_also_where_a_row_was_before():
+    stage = Stage()
+    stage.rows([book_event(k / 10, **WIDE) for k in range(len(stage.pipeline.features.rows.slots))])
+    got = stage.last(book_event(30, bids=()))
+    assert [value for name, value in got.items() if "spread" in name or "microprice" in name or "return" in name] == [
+        0.0
+    ] * 8
+
+
+@pytest.mark.plain
 def test_instruments_do_not_mix_and_an_unknown_one_is_an_error():
     stage = Stage(("A", "B"))
     stage.last(book_event(0, **WIDE), book_event(11, **WIDE))

@@ -41,8 +41,8 @@ NO_ASK_E4 = 1 << 33  # above every price
 
 SAMPLES_BITS = 11
 SAMPLES = 1 << SAMPLES_BITS  # a ring's
-# Behind the cursor's sample: those of the buckets that a horizon touches, and the one being added.
-assert all((horizon >> shift) + 3 <= SAMPLES for horizon, shift in zip(HORIZONS_NS, SHIFTS, strict=True))
+# The cursor's sample, those of the buckets that a horizon touches (two of them in part), and the one being added.
+assert all((horizon >> shift) + 4 <= SAMPLES for horizon, shift in zip(HORIZONS_NS, SHIFTS, strict=True))
 assert len(FEATURES) <= FEATURES_MAX
 
 SAMPLE = record("SAMPLE", [("time_ns", "i8"), ("mid2_e4", "i8"), ("microprice_e4", "f8")], 24)
