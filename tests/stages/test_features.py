@@ -83,6 +83,8 @@ def test_returns_are_since_the_last_event_not_later_than_the_horizon():
     assert got["mid_return_100ms_bps"] == pytest.approx(1e4 * (110_000 / 102_000 - 1))
     assert got["mid_return_1s_bps"] == pytest.approx(1e3)
     assert got["mid_return_10s_bps"] == 0.0  # not that old yet
+    events += [book_event(at, ((mid - 100, 100),), ((mid + 100, 100),)) for at, mid in [(8, 120_000), (9, 110_000)]]
+    events.append(book_event(9.900000001, ((1, 1),), ((1_000_000, 1),)))  # a nanosecond less than 100 ms ago
     later = Stage().last(*events, book_event(10, ((54_900, 300),), ((55_100, 100),)))
     assert later["mid_return_100ms_bps"] == later["mid_return_1s_bps"] == pytest.approx(-5e3)
     assert later["mid_return_10s_bps"] == pytest.approx(-4.5e3)
@@ -194,12 +196,18 @@ def test_auction_imbalance_and_trading_state():
 def test_a_row_is_ready_with_two_sides_and_a_horizon_of_history():
     stage = Stage()
     ready = [
-        (0, {"bids": ()}, 0), (1, {}, 0), (10.99, {}, 0), (11, {}, 1), (12, {"asks": ()}, 0), (13, {}, 1),
+        (0, {"bids": ()}, 0), (1, {}, 0), (10.999999999, {}, 0), (11, {}, 1), (12, {"asks": ()}, 0), (13, {}, 1),
         (14, {"marks": SUSPECT}, 0), (23.99, {"marks": SUSPECT}, 0), (24, {"marks": SUSPECT | CROSSED}, 1),
         (25, {}, 0), (35, {}, 1), (34, {}, 1), (24.9, {}, 0), (34.9, {}, 1), (31, {"bids": ((0, 5),)}, 0),
     ]  # fmt: skip
     for at_s, fields, expected in ready:
         assert stage.last(book_event(at_s, **fields))["ready"] == expected, at_s
+
+
+@pytest.mark.plain
+def test_the_first_event_may_come_at_midnight():
+    got = Stage().last(book_event(0, time_ns=0), book_event(0, **WIDE, time_ns=10 * 10**9))
+    assert (got["ready"], got["mid_return_10s_bps"]) == (1, pytest.approx(1e4 * (100_000 / 100_100 - 1)))
 
 
 @pytest.mark.plain
