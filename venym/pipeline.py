@@ -1,9 +1,10 @@
 """READ FIRST: the stages, the links between them, and the loop that runs them.
 
-    feed ──feed_decoder──▶ decoder ──decoder_features──▶ (features)
+    feed ──feed_decoder──▶ decoder ──decoder_features──▶ features ──features_inference──▶ (inference)
 
 Every stage is a `step(context)` in a file of its own under stages/. A core runs `duty_cycle` over the stages of its
-mask; which stages share a core changes speed, never results.
+mask; which stages share a core changes speed, never results. A mask without the later stages leaves their link to the
+caller.
 """
 
 from typing import NamedTuple
@@ -16,12 +17,13 @@ from .hot.jit import hot
 from .hot.jit import step as stage_step
 from .hot.layout import aligned
 from .hot.link import CURSOR_WORDS, lay_link
-from .records import BOOK_EVENT, PACKET
-from .stages import decoder, feed
+from .records import BOOK_EVENT, FEATURE_ROW, PACKET
+from .stages import decoder, features, feed
 from .stages.book import Take
 
-FEED, DECODER = 1, 2  # bits of a core's mask
-ALL = FEED | DECODER
+FEED, DECODER, FEATURES = 1, 2, 4  # bits of a core's mask
+BOOKS = FEED | DECODER  # for what needs order books only
+ALL = BOOKS | FEATURES
 
 
 class LinkPlan(NamedTuple):
@@ -40,6 +42,7 @@ LINKS = {
     for plan in (
         LinkPlan("feed_decoder", PACKET, 256, 64, "the feed comes back later; a file waits"),
         LinkPlan("decoder_features", BOOK_EVENT, 1024, 256, "the decoder stops inside the packet until there is room"),
+        LinkPlan("features_inference", FEATURE_ROW, 256, 64, "the features stage takes no event"),
     )
 }
 
@@ -49,6 +52,7 @@ class Pipeline(NamedTuple):
 
     feed: feed.Context
     decoder: decoder.Context
+    features: features.Context
 
 
 def build(
@@ -76,6 +80,13 @@ def build(
             instruments,
             queues,
             LINKS["decoder_features"].burst,
+        ),
+        features=features.build(
+            take,
+            links["decoder_features"],
+            links["features_inference"],
+            len(instruments),
+            LINKS["features_inference"].burst,
         ),
     )
 
@@ -106,6 +117,8 @@ def lap(pipeline, mask):
         work += feed.step(pipeline.feed)
     if mask & DECODER:
         work += decoder.step(pipeline.decoder)
+    if mask & FEATURES:
+        work += features.step(pipeline.features)
     return work
 
 

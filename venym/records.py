@@ -2,6 +2,8 @@
 
     PACKET       feed -> decoder       where a packet's payload lies and when it came
     BOOK_EVENT   decoder -> features   what happened to one instrument, and the top of its book after it
+    FEATURE_ROW  features -> inference the same event, and the features as they are after it
+    SIGNAL       inference -> strategy the same event, and what the model makes of the features
 
 Prices count 1e-4 dollars (``_e4``), times are nanoseconds: ``received_ns`` since the Unix epoch, ``time_ns`` since
 midnight at the exchange. A level that is not there has 0 shares.
@@ -63,4 +65,27 @@ BOOK_EVENT = record(
         ("marks", "u1"),
     ],
     256,
+)
+
+FEATURES_MAX = 64
+SIGNALS_MAX = 8
+
+FEATURE_ROW = record(
+    "FEATURE_ROW",
+    [
+        ("market", BOOK_EVENT),  # the event the row was made of, passed on
+        ("ready", "i8"),  # 1 once the longest horizon has filled, else 0
+        ("x", "f4", (FEATURES_MAX,)),  # in the order of the feature table
+    ],
+    576,
+)
+
+SIGNAL = record(
+    "SIGNAL",
+    [
+        ("market", BOOK_EVENT),
+        ("ready", "i8"),  # FEATURE_ROW.ready, and every value is finite
+        ("y", "f4", (SIGNALS_MAX,)),  # what the model says
+    ],
+    320,
 )

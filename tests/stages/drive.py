@@ -64,7 +64,7 @@ class Drive:
         self.sequence += len(messages)
 
     def drain(self) -> None:
-        while pipeline.drain(self.pipeline, pipeline.ALL) or self.take_events():
+        while pipeline.drain(self.pipeline, pipeline.BOOKS) or self.take_events():
             pass
 
     def take_events(self) -> int:

@@ -127,7 +127,7 @@ def read_books(files: list[Any], settings: Any, until_ns: int | None) -> Read:
             if count == 0:
                 break
             feed.offer(made.feed, count)
-            pipeline.drain(made, pipeline.ALL)
+            pipeline.drain(made, pipeline.BOOKS)
             progress.update(capture.octets_done, int(made.decoder.counters[metrics.MESSAGES]))
     capture.close()
     for sentence in passed_over(capture.counters):
