@@ -11,7 +11,16 @@ from tests.models.build import model_of, model_text, names
 from tests.naive.trees import Split, softmax
 from venym.hot.jit import PLAIN
 from venym.models.linear import build_linear
-from venym.models.model import EXPONENTIAL, SIGMOID, SOFTMAX, Link, ModelMismatch, no_model, predict_row
+from venym.models.model import (
+    EXPONENTIAL,
+    SIGMOID,
+    SOFTMAX,
+    Link,
+    ModelMismatch,
+    ModelUnsupported,
+    no_model,
+    predict_row,
+)
 
 pytestmark = pytest.mark.plain
 
@@ -27,6 +36,13 @@ def test_a_row_of_another_width_is_refused(tmp_path: Path) -> None:
     for x in ([1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]]):
         with pytest.raises(ModelMismatch, match="takes 2 features"):
             predict_row(model, x)
+
+
+@pytest.mark.parametrize(("features", "outputs"), [(65, 1), (1, 9)])
+def test_a_model_wider_than_its_records_is_not_built(features: int, outputs: int) -> None:
+    with pytest.raises(ModelUnsupported, match="a row holds 64, a signal 8"):
+        weights = [[1.0] * features] * outputs
+        build_linear(tuple(names(features)), tuple(names(outputs)), weights, [0.0] * outputs, Link())
 
 
 def test_a_softmax_is_over_all_outputs() -> None:

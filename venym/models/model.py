@@ -23,6 +23,7 @@ from numba import types
 
 from ..hot.jit import hot, plug_in
 from ..hot.layout import aligned
+from ..records import FEATURES_MAX, SIGNALS_MAX
 
 # Words of the header.
 FEATURES = 0  # the row has
@@ -92,7 +93,14 @@ class Link(NamedTuple):
 def lay_header(
     features: int, outputs: int, used: list[int], link: Link, words: int, values: int, divisor: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The two arrays with their headers filled, and room for this many words and values of the kind's own."""
+    """The two arrays with their headers filled, and room for this many words and values of the kind's own.
+
+    Raises ModelUnsupported when the model is wider than a row or a signal.
+    """
+    if features > FEATURES_MAX or outputs > SIGNALS_MAX:
+        raise ModelUnsupported(
+            f"{features} features, {outputs} outputs; a row holds {FEATURES_MAX}, a signal {SIGNALS_MAX}"
+        )
     body = HEADER_WORDS + len(used)
     made = aligned(body + words, np.int64), aligned(HEADER_VALUES + values, np.float64)
     head = {FEATURES: features, OUTPUTS: outputs, LINK: link.word, USED: len(used), BODY: body}
