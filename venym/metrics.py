@@ -59,3 +59,22 @@ DECODER = (
     Counter(MALFORMED_PACKETS, "malformed_packets", "packets shorter than their header, or with an impossible number"),
 )
 assert [counter.word for counter in DECODER] == list(range(DECODER_COUNTERS))
+
+# Written by inference.
+(
+    SIGNALS,
+    ROWS_WITHOUT_MODEL,
+    ROWS_NOT_READY,
+    FEATURES_NOT_FINITE,
+    OUTPUTS_NOT_FINITE,
+    INFERENCE_COUNTERS,
+) = range(6)
+
+INFERENCE = (
+    Counter(SIGNALS, "signals", "signals given, ready or not"),
+    Counter(ROWS_WITHOUT_MODEL, "rows_without_model", "rows that no model looked at"),
+    Counter(ROWS_NOT_READY, "rows_not_ready", "rows whose longest horizon has not filled"),
+    Counter(FEATURES_NOT_FINITE, "features_not_finite", "ready rows in which a used feature is NaN or infinite"),
+    Counter(OUTPUTS_NOT_FINITE, "outputs_not_finite", "ready rows of finite features, with an output that is not"),
+)
+assert [counter.word for counter in INFERENCE] == list(range(INFERENCE_COUNTERS))
