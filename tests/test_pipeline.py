@@ -13,6 +13,7 @@ from tests.stages.test_book import random_day
 from venym import pipeline, records
 from venym.hot.arena import Arena
 from venym.hot.duty_cycle import make_control, stop
+from venym.hot.link import HEAD, TAIL
 from venym.stages import feed
 
 MESSAGES = list(random_day(random.Random(11), 6_000, 0.02))
@@ -95,3 +96,16 @@ def test_memory_that_a_link_cannot_lie_in_is_refused():
 
     with pytest.raises(ValueError, match="cursor"):
         pipeline.build(skewed, SMALL, 1 << 16, 64)
+
+
+def test_from_packets_to_signals_in_one_pipeline():
+    """Every book event comes out as a signal with the market as it was, whoever consumes late."""
+    drive = new()
+    offered(drive)
+    signals = drive.pipeline.inference.signals
+    taken = []
+    while pipeline.drain(drive.pipeline, pipeline.ALL):
+        for index in range(int(signals.cursor[TAIL]), int(signals.cursor[HEAD])):
+            taken.append(signals.slots[index & (signals.slots.shape[0] - 1)]["market"].tobytes())
+        signals.cursor[TAIL] = signals.cursor[HEAD]
+    assert taken == [event.tobytes() for event in fused().events]

@@ -1,9 +1,9 @@
 """venym: exchange packets in, orders out.
 
-    packets        book events
-    feed ───────────▶ decoder ──────────▶ (features, inference, strategy, gateway)
-    captures, day     MoldUDP64, ITCH,
-    files             every order book
+    packets           book events         feature rows        signals
+    feed ───────────▶ decoder ──────────▶ features ─────────▶ inference ─────▶ (strategy, gateway)
+    captures, day     MoldUDP64, ITCH,    28 of them          linear models,
+    files             every order book                        trees
 
 Glossary, in the field's own words:
 

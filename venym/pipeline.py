@@ -1,6 +1,7 @@
 """READ FIRST: the stages, the links between them, and the loop that runs them.
 
-    feed ──feed_decoder──▶ decoder ──decoder_features──▶ features ──features_inference──▶ (inference)
+    feed ──feed_decoder──▶ decoder ──decoder_features──▶ features ──features_inference──▶ inference ─┐
+                                                                            (strategy) ◀─inference_strategy─┘
 
 Every stage is a `step(context)` in a file of its own under stages/. A core runs `duty_cycle` over the stages of its
 mask; which stages share a core changes speed, never results. A mask without the later stages leaves their link to the
@@ -17,13 +18,14 @@ from .hot.jit import hot
 from .hot.jit import step as stage_step
 from .hot.layout import aligned
 from .hot.link import CURSOR_WORDS, lay_link
-from .records import BOOK_EVENT, FEATURE_ROW, PACKET
-from .stages import decoder, features, feed
+from .models.model import Model, no_model
+from .records import BOOK_EVENT, FEATURE_ROW, PACKET, SIGNAL
+from .stages import decoder, features, feed, inference
 from .stages.book import Take
 
-FEED, DECODER, FEATURES = 1, 2, 4  # bits of a core's mask
+FEED, DECODER, FEATURES, INFERENCE = 1, 2, 4, 8  # bits of a core's mask
 BOOKS = FEED | DECODER  # for what needs order books only
-ALL = BOOKS | FEATURES
+ALL = BOOKS | FEATURES | INFERENCE
 
 
 class LinkPlan(NamedTuple):
@@ -43,6 +45,7 @@ LINKS = {
         LinkPlan("feed_decoder", PACKET, 256, 64, "the feed comes back later; a file waits"),
         LinkPlan("decoder_features", BOOK_EVENT, 1024, 256, "the decoder stops inside the packet until there is room"),
         LinkPlan("features_inference", FEATURE_ROW, 256, 64, "the features stage takes no event"),
+        LinkPlan("inference_strategy", SIGNAL, 256, 64, "inference stops before the row until there is room"),
     )
 }
 
@@ -53,6 +56,7 @@ class Pipeline(NamedTuple):
     feed: feed.Context
     decoder: decoder.Context
     features: features.Context
+    inference: inference.Context
 
 
 def build(
@@ -62,8 +66,10 @@ def build(
     found_max: int,
     instruments: tuple[str, ...] = (),
     queues: bool = True,
+    model: Model | None = None,
 ) -> Pipeline:
-    """Every stage with its memory and links; `take(name, count, dtype)` gives zeroed memory."""
+    """Every stage with its memory and links; `take(name, count, dtype)` gives zeroed memory. Without a model inference
+    passes the market on."""
     links = {
         name: lay_link(take(name, plan.capacity, plan.record), take(f"{name}.cursor", CURSOR_WORDS, np.dtype(np.int64)))
         for name, plan in LINKS.items()
@@ -88,6 +94,13 @@ def build(
             len(instruments),
             LINKS["features_inference"].burst,
         ),
+        inference=inference.build(
+            take,
+            links["features_inference"],
+            links["inference_strategy"],
+            model or no_model(),
+            LINKS["inference_strategy"].burst,
+        ),
     )
 
 
@@ -97,6 +110,7 @@ def octets_required(
     found_max: int,
     instruments: tuple[str, ...] = (),
     queues: bool = True,
+    model: Model | None = None,
 ) -> int:
     """The memory that `build` takes with the same arguments, in octets of an arena."""
     items: list[tuple[int, np.dtype]] = []
@@ -105,7 +119,7 @@ def octets_required(
         items.append((count, dtype))
         return aligned(count, dtype, touch=False)
 
-    build(note, limits, frames_octets, found_max, instruments, queues)
+    build(note, limits, frames_octets, found_max, instruments, queues, model)
     return required(items)
 
 
@@ -119,6 +133,8 @@ def lap(pipeline, mask):
         work += decoder.step(pipeline.decoder)
     if mask & FEATURES:
         work += features.step(pipeline.features)
+    if mask & INFERENCE:
+        work += inference.step(pipeline.inference)
     return work
 
 
