@@ -160,6 +160,7 @@ def _run(argv: list[str]) -> int:
         warnings.showwarning = show_warnings("CacheWarning", warnings.showwarning)
         if command.compiles:
             _choose_cache(settings.runtime.cache_dir)
+            _tell_of_compiling()
         body = importlib.import_module(f"venym.control.{command.module}")
         return cast(int, body.run(args, settings))
 
@@ -215,6 +216,14 @@ def _choose_cache(folder: Path | None) -> None:
     from .hot.cache import ROOT
 
     ROOT.choose(folder)
+
+
+def _tell_of_compiling() -> None:
+    """Somebody who waits at a terminal is told why, the one time it takes long."""
+    if sys.stderr.isatty():
+        from .hot.jit import FirstCompile
+
+        FirstCompile(lambda: say("compiling for this machine; later starts find it done"))
 
 
 def _code_of(error: Exception) -> int:

@@ -10,7 +10,7 @@ from numba.core.errors import NumbaError
 
 from venym.hot import jit
 from venym.hot.cache import ROOT, CacheWarning
-from venym.hot.jit import PLAIN, Compiles, hot, plug_in, small, step
+from venym.hot.jit import PLAIN, Compiles, FirstCompile, hot, plug_in, small, step
 
 pytestmark = pytest.mark.skipif(PLAIN, reason="needs the compiler")
 
@@ -137,3 +137,11 @@ def test_keeping_nothing_warns_of_nothing(recwarn: pytest.WarningsRecorder) -> N
 
     one(1)
     assert not [w for w in recwarn if issubclass(w.category, CacheWarning)]
+
+
+def test_the_first_compile_is_told_once():
+    told = []
+    listener = FirstCompile(lambda: told.append(1))
+    for signature in ("int64(int64)", "float64(float64)"):
+        hot(lambda value: value + 1).compile(signature)
+    assert told == [1] and listener._tell is None

@@ -100,3 +100,19 @@ class Compiles(event.Listener):
 
     def close(self) -> None:
         event.unregister("numba:compile", self)
+
+
+class FirstCompile(event.Listener):
+    """Calls `tell` once, when numba begins to compile something: on a warm start never."""
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self._tell: Callable[[], None] | None = tell
+        event.register("numba:compile", self)
+
+    def on_start(self, event: Any) -> None:
+        if self._tell is not None:
+            self._tell()
+            self._tell = None
+
+    def on_end(self, event: Any) -> None:
+        pass
