@@ -5,7 +5,6 @@ from datetime import date
 import pytest
 
 from tests.naive.binaryfile import messages_of
-from tests.skips import require
 from tests.stages.drive import Drive, block
 from venym.stages import view
 from venym.stages.book import BUY, SELL
@@ -27,7 +26,6 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
 
 @pytest.mark.parametrize("part", [0.3, 0.55, 0.8])
 def test_best_prices_and_shares_are_the_same_in_every_book(day, part, tmp_path):
-    require("needs the compiler")
     import itch_book
 
     messages = day[: int(len(day) * part)]
