@@ -25,6 +25,7 @@ from venym.stages import feed
 from venym.stages.decoder import Limits
 from venym.stages.features import HORIZONS, SAMPLES
 
+ROWS = pipeline.BOOKS | pipeline.FEATURES  # these tests take the rows themselves
 DATA = Path(__file__).resolve().parent.parent.parent / "replay_data"
 PRINTED = TRADABLE | PRINTABLE
 WIDE = {"bids": ((99_000, 300),), "asks": ((101_000, 100),)}  # mid 10.00, microprice 10.05
@@ -38,7 +39,7 @@ class Featured(Drive):
         self.rows: list[np.void] = []
 
     def drain(self) -> None:
-        while pipeline.drain(self.pipeline, pipeline.ALL) or self.take_rows():
+        while pipeline.drain(self.pipeline, ROWS) or self.take_rows():
             pass
 
     def take_rows(self) -> int:
@@ -389,7 +390,7 @@ def test_which_cores_run_the_stages_changes_no_row():
     require("needs the compiler")
     messages = timed_day(4, 3_000, 60_000_000)
     plans = [
-        [pipeline.ALL],
+        [ROWS],
         [pipeline.BOOKS, pipeline.FEATURES],
         [pipeline.FEED, pipeline.DECODER, pipeline.FEATURES],
     ]
