@@ -10,11 +10,13 @@ caller's, so an unspelled flag would make compiled code depend on call order. `_
 and what would allocate does not compile.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from numba import njit, types
 from numba.core import config, event
+from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.core.registry import CPUDispatcher
 
 from .cache import StoreCache
@@ -29,6 +31,9 @@ OPTIONS: dict[str, Any] = dict(
     boundscheck=BOUNDSCHECK,
     fastmath=False,  # the same numbers under every plan, and in plain Python
 )
+
+# Contexts hold tuples of plug-ins; numba calls functions as values experimental, once a process. Tests hold it to it.
+warnings.filterwarnings("ignore", "First-class function type", NumbaExperimentalFeatureWarning)
 
 F = TypeVar("F", bound=Callable[..., Any])
 

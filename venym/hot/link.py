@@ -1,13 +1,18 @@
 """A link: one producer, one consumer, a power of two of fixed-size slots, no lock.
 
-    cursor  | HEAD ........ | SEEN_TAIL ... | (pair) | TAIL ........ | SEEN_HEAD ... | (pair)
-              producer's      producer's              consumer's       consumer's
-              published       last look at TAIL       given back       last look at HEAD
+    cursor  | HEAD MARK DONE | SEEN_TAIL ... | (pair) | TAIL ........ | SEEN_HEAD ... | (pair)
+              producer's       producer's              consumer's       consumer's
+              published        last look at TAIL       given back       last look at HEAD
 
     producer: room -> claim(0) .. claim(n-1) -> commit(n)       consumer: ready -> peek(0) .. peek(n-1) -> release(n)
 
 Indices are monotonic 64-bit counts that may wrap; a slot is index & (capacity - 1). Each side writes a pair of cache
 lines of its own. Nothing is visible to the other side before commit or release, so a batch costs one ordered store.
+
+MARK is what a producer says of records to come: none will be older (its unit is the producer's; it never falls). A
+consumer of several links may so know that an empty one has nothing older for it. DONE is a second such word. A
+producer commits first and marks then; so a consumer that reads the mark, and finds nothing ready *after* that, has seen
+everything older.
 
 Legal: commit(n) after room(...) >= n and the slots 0..n-1 were filled; release(n) after ready(...) >= n.
 Prohibited: commit or release of more than was granted, two producers, two consumers, a slot kept after its release.
@@ -22,6 +27,7 @@ from .jit import small
 from .layout import PAIR_BYTES, aligned
 
 HEAD, SEEN_TAIL, TAIL, SEEN_HEAD = 0, 8, 32, 40  # int64 indices into the cursor, each on a line of its own
+MARK, DONE = 1, 2  # on the line of HEAD: who looks at one has the others
 CURSOR_WORDS = 64
 
 
@@ -99,3 +105,16 @@ def peek(link, k):
 def release(link, count):
     """Give the first `count` records back to the producer."""
     store_release(link.cursor, TAIL, link.cursor[TAIL] + count)
+
+
+@small
+def set_mark(link, word, value):
+    """Say that nothing older than `value` will come; `word`: MARK or DONE. After the commit of what came."""
+    if link.cursor[word] != value:
+        store_release(link.cursor, word, value)
+
+
+@small
+def mark(link, word):
+    """What the producer said; look for records after this, not before."""
+    return load_acquire(link.cursor, word)
