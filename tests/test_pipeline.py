@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.skips import require
-from tests.stages.drive import SMALL, Drive, aligned, block
+from tests.stages.drive import SMALL, Drive, aligned, block, market_cycle, told, zeroed
 from tests.stages.test_book import random_day
 from venym import pipeline, records
 from venym.hot.arena import Arena
@@ -48,7 +48,7 @@ def split() -> Drive:
     drive = new()
     controls = [make_control("yield") for _ in range(2)]
     threads = [
-        threading.Thread(target=pipeline.duty_cycle, args=(drive.pipeline, mask, control))
+        threading.Thread(target=market_cycle, args=(drive.pipeline, mask, control))
         for mask, control in zip((pipeline.FEED, pipeline.DECODER), controls, strict=True)
     ]
     offered(drive)
@@ -71,16 +71,18 @@ def test_which_cores_run_the_stages_changes_no_event():
     require("needs the compiler")
     one, two = fused(), split()
     assert len(one.events) > 5_000
-    assert b"".join(e.tobytes() for e in one.events) == b"".join(e.tobytes() for e in two.events)
+    assert [told(e) for e in one.events] == [told(e) for e in two.events]
     assert one.counters() == two.counters()
 
 
 def test_an_arena_of_the_octets_required_holds_the_pipeline():
-    sizes = (SMALL, 1 << 16, 64, ("TEST",))
-    arena = Arena(pipeline.octets_required(*sizes), huge_pages="never", lock="never", touch=False)
-    made = pipeline.build(arena.take, *sizes)
+    def build(take):
+        return pipeline.build_market(take, SMALL, 1 << 16, 64, ("TEST",))
+
+    arena = Arena(pipeline.octets_required(build), huge_pages="never", lock="never", touch=False)
+    made = build(arena.take)
     assert {"feed_decoder", "decoder_features", "frames", "orders", "trades"} <= {e.name for e in arena.describe()}
-    assert pipeline.drain(made, pipeline.ALL) == 0
+    assert pipeline.drain(made, pipeline.MARKET_SIDE) == 0
 
 
 def test_every_link_is_a_power_of_two_of_records_that_holds_a_burst():
@@ -95,7 +97,7 @@ def test_memory_that_a_link_cannot_lie_in_is_refused():
         return octets[8:].view(dtype)
 
     with pytest.raises(ValueError, match="cursor"):
-        pipeline.build(skewed, SMALL, 1 << 16, 64)
+        pipeline.build_market(skewed, SMALL, 1 << 16, 64)
 
 
 def test_from_packets_to_signals_in_one_pipeline():
@@ -104,8 +106,8 @@ def test_from_packets_to_signals_in_one_pipeline():
     offered(drive)
     signals = drive.pipeline.inference.signals
     taken = []
-    while pipeline.drain(drive.pipeline, pipeline.ALL):
+    while pipeline.drain(drive.pipeline, pipeline.MARKET_SIDE):
         for index in range(int(signals.cursor[TAIL]), int(signals.cursor[HEAD])):
-            taken.append(signals.slots[index & (signals.slots.shape[0] - 1)]["market"].tobytes())
+            taken.append(told(signals.slots[index & (signals.slots.shape[0] - 1)]["market"]))
         signals.cursor[TAIL] = signals.cursor[HEAD]
-    assert taken == [event.tobytes() for event in fused().events]
+    assert taken == [told(event) for event in fused().events]

@@ -8,6 +8,7 @@ mask; which stages share a core changes speed, never results. A mask without the
 caller.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,15 +18,16 @@ from .hot.duty_cycle import rest, running
 from .hot.jit import hot
 from .hot.jit import step as stage_step
 from .hot.layout import aligned
-from .hot.link import CURSOR_WORDS, lay_link
+from .hot.link import CURSOR_WORDS, Link, lay_link
 from .models.model import Model, no_model
-from .records import BOOK_EVENT, FEATURE_ROW, PACKET, SIGNAL
+from .records import BOOK_EVENT, FEATURE_ROW, INTENT, MARKET_STATE, ORDER_EVENT, PACKET, SIGNAL, WIRE_MESSAGE
 from .stages import decoder, features, feed, inference
 from .stages.book import Take
 
-FEED, DECODER, FEATURES, INFERENCE = 1, 2, 4, 8  # bits of a core's mask
+# Bits of a core's mask.
+FEED, DECODER, FEATURES, INFERENCE, STRATEGY, GATEWAY, VENUE = (1 << bit for bit in range(7))
 BOOKS = FEED | DECODER  # for what needs order books only
-ALL = BOOKS | FEATURES | INFERENCE
+MARKET_SIDE = BOOKS | FEATURES | INFERENCE
 
 
 class LinkPlan(NamedTuple):
@@ -43,15 +45,33 @@ LINKS = {
     plan.name: plan
     for plan in (
         LinkPlan("feed_decoder", PACKET, 256, 64, "the feed comes back later; a file waits"),
+        LinkPlan("feed_venue", PACKET, 256, 64, "as feed_decoder: a packet goes to both or to none"),
         LinkPlan("decoder_features", BOOK_EVENT, 1024, 256, "the decoder stops inside the packet until there is room"),
+        LinkPlan(
+            "decoder_gateway", MARKET_STATE, 4096, 256, "as decoder_features; it holds what all links before hold"
+        ),
         LinkPlan("features_inference", FEATURE_ROW, 256, 64, "the features stage takes no event"),
         LinkPlan("inference_strategy", SIGNAL, 256, 64, "inference stops before the row until there is room"),
+        LinkPlan("strategy_gateway", INTENT, 1024, 64, "the strategy stage takes no input whose intents may not fit"),
+        LinkPlan("gateway_strategy", ORDER_EVENT, 1024, 64, "the gateway takes no input whose events may not fit"),
+        LinkPlan("gateway_venue", WIRE_MESSAGE, 128, 64, "the gateway takes no input whose messages may not fit"),
+        LinkPlan("venue_gateway", WIRE_MESSAGE, 128, 64, "the venue takes no input whose reports may not fit"),
+        LinkPlan("gateway_journal", WIRE_MESSAGE, 512, 64, "the gateway takes no input whose messages may not fit"),
     )
 }
 
 
-class Pipeline(NamedTuple):
-    """Every stage's context."""
+class Pace(NamedTuple):
+    """How much a step does at most: packets handed on, messages applied, events told. Large is fast in all, small is
+    quick from tick to order: what came first does not wait for what came with it."""
+
+    packets: int = LINKS["feed_decoder"].burst
+    messages: int = LINKS["decoder_features"].burst
+    events: int = LINKS["decoder_features"].burst
+
+
+class MarketSide(NamedTuple):
+    """From packets to signals: the contexts of its stages."""
 
     feed: feed.Context
     decoder: decoder.Context
@@ -59,7 +79,13 @@ class Pipeline(NamedTuple):
     inference: inference.Context
 
 
-def build(
+def lay(take: Take, name: str) -> Link:
+    """A link of the table over memory of `take`."""
+    plan = LINKS[name]
+    return lay_link(take(name, plan.capacity, plan.record), take(f"{name}.cursor", CURSOR_WORDS, np.dtype(np.int64)))
+
+
+def build_market(
     take: Take,
     limits: decoder.Limits,
     frames_octets: int,
@@ -67,90 +93,70 @@ def build(
     instruments: tuple[str, ...] = (),
     queues: bool = True,
     model: Model | None = None,
-) -> Pipeline:
-    """Every stage with its memory and links; `take(name, count, dtype)` gives zeroed memory. Without a model inference
-    passes the market on."""
-    links = {
-        name: lay_link(take(name, plan.capacity, plan.record), take(f"{name}.cursor", CURSOR_WORDS, np.dtype(np.int64)))
-        for name, plan in LINKS.items()
-    }
-    source = feed.build(take, links["feed_decoder"], frames_octets, found_max, LINKS["feed_decoder"].burst)
-    return Pipeline(
+    pace: Pace = Pace(),
+    trading: bool = False,
+    settle_ns: int = 0,
+) -> MarketSide:
+    """The stages up to the model with their memory and links; `take(name, count, dtype)` gives zeroed memory. Without a
+    model inference passes the market on. `trading`: the order side is there and reads what goes to it; exchange time
+    goes on for `settle_ns` after the last message of all."""
+    packets, events, rows = (lay(take, name) for name in ("feed_decoder", "decoder_features", "features_inference"))
+    source = feed.build(take, packets, lay(take, "feed_venue"), trading, frames_octets, found_max, pace.packets)
+    return MarketSide(
         feed=source,
         decoder=decoder.build(
             take,
-            links["feed_decoder"],
-            links["decoder_features"],
+            packets,
+            events,
+            lay(take, "decoder_gateway"),
             source.frames,
             limits,
             instruments,
             queues,
-            LINKS["decoder_features"].burst,
+            (pace.messages, pace.events),
+            trading,
+            settle_ns,
         ),
-        features=features.build(
-            take,
-            links["decoder_features"],
-            links["features_inference"],
-            len(instruments),
-            LINKS["features_inference"].burst,
-        ),
+        features=features.build(take, events, rows, len(instruments), LINKS["features_inference"].burst),
         inference=inference.build(
-            take,
-            links["features_inference"],
-            links["inference_strategy"],
-            model or no_model(),
-            LINKS["inference_strategy"].burst,
+            take, rows, lay(take, "inference_strategy"), model or no_model(), LINKS["inference_strategy"].burst
         ),
     )
 
 
-def octets_required(
-    limits: decoder.Limits,
-    frames_octets: int,
-    found_max: int,
-    instruments: tuple[str, ...] = (),
-    queues: bool = True,
-    model: Model | None = None,
-) -> int:
-    """The memory that `build` takes with the same arguments, in octets of an arena."""
+def octets_required(build: Callable[[Take], object]) -> int:
+    """The memory that `build(take)` takes, in octets of an arena."""
     items: list[tuple[int, np.dtype]] = []
 
     def note(name: str, count: int, dtype: np.dtype) -> np.ndarray:
         items.append((count, dtype))
         return aligned(count, dtype, touch=False)
 
-    build(note, limits, frames_octets, found_max, instruments, queues, model)
+    build(note)
     return required(items)
 
 
 @stage_step
-def lap(pipeline, mask):
-    """One step of each stage in the mask; returns the work done."""
+def lap_market(market, mask):
+    """One step of each stage of the market side that is in the mask; returns the work done."""
     work = np.int64(0)
     if mask & FEED:
-        work += feed.step(pipeline.feed)
+        work += feed.step(market.feed)
     if mask & DECODER:
-        work += decoder.step(pipeline.decoder)
+        work += decoder.step(market.decoder)
     if mask & FEATURES:
-        work += features.step(pipeline.features)
+        work += features.step(market.features)
     if mask & INFERENCE:
-        work += inference.step(pipeline.inference)
+        work += inference.step(market.inference)
     return work
 
 
 @hot
-def duty_cycle(pipeline, mask, control):
-    """What a core does until it is stopped."""
-    while running(control):
-        rest(control, lap(pipeline, mask))
-
-
-@hot
-def drain(pipeline, mask):
-    """Laps until one finds nothing to do; returns the work done. For files, between two reads."""
+def drain(market, mask):
+    """Laps of the market side until one finds nothing to do; returns the work done. For files, between two reads."""
     total = np.int64(0)
     while True:
-        work = lap(pipeline, mask)
+        work = lap_market(market, mask)
         if work == 0:
             return total
         total += work

@@ -17,6 +17,8 @@ level that is not there has 0 shares.
 
 from .hot.layout import record
 
+NEVER_NS = 1 << 62  # no time is that late
+
 # What a PACKET's bytes are (`framing`).
 MOLDUDP64 = 0  # a UDP payload: MoldUDP64 header, then message blocks
 BLOCKS = 1  # length-prefixed records one after another, as in a BinaryFILE day; `sequence` numbers the first

@@ -6,9 +6,28 @@ import numpy as np
 
 from tests.naive.book import NaiveMarket
 from venym import metrics, pipeline, records
+from venym.hot.duty_cycle import rest, running
+from venym.hot.jit import hot
 from venym.hot.layout import aligned
 from venym.stages import feed, view
 from venym.stages.decoder import Limits
+
+
+@hot
+def market_cycle(market, mask, control):
+    """A core that has stages of the market side only."""
+    while running(control):
+        rest(control, pipeline.lap_market(market, mask))
+
+
+def told(record: np.void) -> bytes:
+    """A record's octets without its readings of the time stamp counter."""
+    return b"".join(
+        told(record[name]) if record.dtype[name].names else record[name].tobytes()
+        for name in record.dtype.names or ()
+        if not name.endswith("_cycles")
+    )
+
 
 SMALL = Limits(channels_max=4, instruments_max=64, orders_max=512, levels_max=512, trades_max=2048)
 
@@ -33,7 +52,7 @@ class Drive:
 
     def __init__(self, limits: Limits = SMALL, instruments: tuple[str, ...] = (), frames: np.ndarray | None = None,
                  queues: bool = True, frames_octets: int = 1 << 16) -> None:  # fmt: skip
-        self.pipeline = pipeline.build(zeroed, limits, frames_octets, 1024, instruments, queues)
+        self.pipeline = pipeline.build_market(zeroed, limits, frames_octets, 1024, instruments, queues)
         if frames is not None:
             self.pipeline = self.pipeline._replace(
                 feed=self.pipeline.feed._replace(frames=frames), decoder=self.pipeline.decoder._replace(frames=frames)

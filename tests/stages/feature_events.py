@@ -48,7 +48,7 @@ class Stage:
     """The features stage of a pipeline, its events put in by hand."""
 
     def __init__(self, instruments: tuple[str, ...] = ("TEST",)) -> None:
-        self.pipeline = pipeline.build(zeroed, SMALL, 1 << 12, 16, instruments)
+        self.pipeline = pipeline.build_market(zeroed, SMALL, 1 << 12, 16, instruments)
 
     def put(self, event: np.ndarray) -> None:
         link = self.pipeline.features.events
@@ -57,7 +57,7 @@ class Stage:
         link.cursor[HEAD] = head + 1
 
     def step(self) -> int:
-        return int(pipeline.lap(self.pipeline, pipeline.FEATURES))
+        return int(pipeline.lap_market(self.pipeline, pipeline.FEATURES))
 
     def rows(self, events: list[np.ndarray]) -> list[np.void]:
         """A row for each event."""

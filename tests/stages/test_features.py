@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.naive import captures as naive
 from tests.skips import require
 from tests.stages import itch_messages as itch
-from tests.stages.drive import SMALL, Drive, block
+from tests.stages.drive import SMALL, Drive, block, market_cycle, told
 from tests.stages.feature_events import COUNT, Stage, assert_rows_of_the_twin, book_event, taken
 from tests.stages.test_book import random_day
 from venym import pipeline, records
@@ -232,7 +232,7 @@ def test_nothing_of_before_is_left_when_the_state_starts_anew(again):
     for k, event in enumerate(events):
         event["marks"] = again.get("marks", TRADABLE)
         event["time_ns"] = k * 10**9 if "time_ns" in again else event["time_ns"]
-    assert [row.tobytes() for row in stage.rows(events)] == [row.tobytes() for row in fresh.rows(events)]
+    assert [told(row) for row in stage.rows(events)] == [told(row) for row in fresh.rows(events)]
 
 
 @pytest.mark.plain
@@ -366,7 +366,7 @@ def split_rows(messages: list[bytes], masks: list[int]) -> list[np.void]:
     feed.offer(drive.pipeline.feed, 1)
     controls = [make_control("yield") for _ in masks]
     threads = [
-        threading.Thread(target=pipeline.duty_cycle, args=(drive.pipeline, mask, control))
+        threading.Thread(target=market_cycle, args=(drive.pipeline, mask, control))
         for mask, control in zip(masks, controls, strict=True)
     ]
     for thread in threads:
@@ -394,6 +394,6 @@ def test_which_cores_run_the_stages_changes_no_row():
         [pipeline.BOOKS, pipeline.FEATURES],
         [pipeline.FEED, pipeline.DECODER, pipeline.FEATURES],
     ]
-    one, *others = [b"".join(row.tobytes() for row in split_rows(messages, masks)) for masks in plans]
+    one, *others = [b"".join(told(row) for row in split_rows(messages, masks)) for masks in plans]
     assert len(one) > 1_000 * records.FEATURE_ROW.itemsize
     assert [other == one for other in others] == [True, True]

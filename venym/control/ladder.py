@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from .. import metrics, pipeline
 from ..hot.arena import Arena
 from ..stages import decoder, feed, view
-from ..stages.book import BUY, ORDERS_LIVE, SELL, TableFull
+from ..stages.book import BUY, ORDERS_LIVE, SELL, TableFull, Take
 from ..transport.capture import Capture, CaptureError
 from .decode import OCTETS_A_PACKET, passed_over
 from .errors import BAD_DATA, GOOD, USAGE, ConfigurationError
@@ -44,7 +44,7 @@ ORDINARY = (metrics.PACKETS, metrics.SESSIONS, metrics.HEARTBEATS, metrics.OLD_M
 class Read(NamedTuple):
     """The books after reading, how many files were cut or corrupt, and whether --at was reached."""
 
-    pipeline: pipeline.Pipeline
+    pipeline: pipeline.MarketSide
     damaged: int
     reached: bool
 
@@ -109,9 +109,12 @@ def read_books(files: list[Any], settings: Any, until_ns: int | None) -> Read:
     """Run feed and decoder over the files, with a progress bar; a damaged file is told and read as far as it goes."""
     limits = decoder.Limits(**{name: getattr(settings.book, name) for name in decoder.Limits._fields})
     octets = settings.runtime.frames_octets
-    sizes = (limits, octets, max(1, octets // OCTETS_A_PACKET), (), settings.book.queues)
-    arena = Arena(pipeline.octets_required(*sizes), settings.memory.huge_pages, settings.memory.lock, touch=False)
-    made = pipeline.build(arena.take, *sizes)
+
+    def build(take: Take) -> pipeline.MarketSide:
+        return pipeline.build_market(take, limits, octets, max(1, octets // OCTETS_A_PACKET), (), settings.book.queues)
+
+    arena = Arena(pipeline.octets_required(build), settings.memory.huge_pages, settings.memory.lock, touch=False)
+    made = build(arena.take)
     if until_ns is not None:
         decoder.stop_after(made.decoder, until_ns)
     capture = Capture(files, made.feed.frames, made.feed.found)

@@ -107,6 +107,20 @@ def release(link, count):
     store_release(link.cursor, TAIL, link.cursor[TAIL] + count)
 
 
+def is_empty(link: Link) -> bool:
+    """Has everything published been given back? For a third party, which sees a moment that may be over."""
+    return int(link.cursor[TAIL]) == int(link.cursor[HEAD])
+
+
+@small
+def pass_mark(source, sink):
+    """Say of the sink what was said of the source, if nothing of that is left to be read."""
+    done, value = load_acquire(source.cursor, DONE), load_acquire(source.cursor, MARK)
+    if ready(source, 1) == 0:
+        set_mark(sink, DONE, done)
+        set_mark(sink, MARK, value)
+
+
 @small
 def set_mark(link, word, value):
     """Say that nothing older than `value` will come; `word`: MARK or DONE. After the commit of what came."""

@@ -1,10 +1,13 @@
 """Decoder: packets -> book events. Owns the sequence of every channel, every order book, every trading state.
 
     feed_decoder ──PACKET──▶ session, sequence ──▶ block, block, ... ──▶ apply_message ──BOOK_EVENT──▶ decoder_features
+                                                     │                        └────MARKET_STATE──▶ decoder_gateway
                                                      └ look ahead: prefetch what the coming messages will touch
 
 Reads     PACKET records, and the bytes they lie at in the feed's frame memory.
-Writes    one BOOK_EVENT for each message that concerns a configured instrument.
+Writes    one BOOK_EVENT for each message that concerns a configured instrument, and, if a gateway listens, one
+          MARKET_STATE, published first. Marks decoder_features with its clock, the greatest time stamp so far; after
+          the last packet of all with that and `settle_ns` more, which is then DONE too.
 Invariant a message is applied once and in the order of its channel: what is numbered below `expected` was applied
           before (the other line's copy, or repeated), what is numbered above reveals a gap, after which the channel's
           books are suspect. A packet of another session begins that session, with empty books, if it is numbered 1 or
@@ -17,11 +20,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import metrics
-from ..hot.intrinsics import be16, be48, slot_at
+from ..hot.intrinsics import be16, be48, cycles, slot_at
 from ..hot.jit import hot, small
 from ..hot.jit import step as stage_step
-from ..hot.link import Link, claim, commit, peek, ready, release, room
-from ..records import BLOCKS, CROSSED, PRINTABLE, SUSPECT, TOP_LEVELS, TRADABLE
+from ..hot.link import DONE, MARK, Link, claim, commit, mark, peek, ready, release, room, set_mark
+from ..records import BLOCKS, CROSSED, NEVER_NS, PRINTABLE, SUSPECT, TOP_LEVELS, TRADABLE
 from ..wire.itch50 import TIMESTAMP
 from ..wire.moldudp64 import (
     END_OF_SESSION,
@@ -38,10 +41,11 @@ from .itch import apply_message, is_print
 from .lookahead import DEPTH, RING_WORDS, look_ahead
 from .market import ENDED, OPEN, UNBEGUN, Market, build_market, effective_state, forget_channel, trading
 
-# Words of `cursor`: where in its packet the decoder is.
+# Words of `cursor`: where in its packet the decoder is; then what it has told, and how.
 BUSY, AT, END, LEFT, SKIP, SEQUENCE, CHANNEL_INDEX, AHEAD, TURN, UNTIL_NS = range(10)
+CLOCK_NS, ORDINAL, TAKEN_CYCLES, TO_GATEWAY, SETTLE_NS, TIMED = range(10, 16)
+MESSAGES_BURST, EVENTS_BURST = range(2)  # words of `burst`
 UNBOUNDED = 1 << 62  # LEFT of a packet that does not say how many blocks it has
-NEVER_NS = 1 << 62  # UNTIL_NS: no message is that late
 _TIMED_BYTES = TIMESTAMP + 6  # of a message, as far as its time stamp
 CURSOR_WORDS = 16
 
@@ -49,6 +53,7 @@ CURSOR_WORDS = 16
 class Context(NamedTuple):
     packets: Link
     events: Link
+    states: Link
     frames: np.ndarray
     orders: Orders
     market: Market
@@ -73,18 +78,23 @@ def build(
     take: Take,
     packets: Link,
     events: Link,
+    states: Link,
     frames: np.ndarray,
     limits: Limits,
     instruments: tuple[str, ...] = (),
     queues: bool = True,
-    burst: int = 256,
+    burst: tuple[int, int] = (256, 256),
+    to_gateway: bool = False,
+    settle_ns: int = 0,
 ) -> Context:
     """The decoder's context. `take(name, count, dtype)` gives zeroed memory; `frames` is the memory that PACKET.offset
-    points into; `burst` is how many messages one step applies at most."""
+    points into; `burst` is how many messages one step applies, and how many events it tells, at most; `to_gateway`:
+    somebody reads `states`."""
     channels = limits.channels_max
     made = Context(
         packets=packets,
         events=events,
+        states=states,
         frames=frames,
         orders=build_orders(take, channels, limits.orders_max, limits.levels_max, limits.instruments_max, queues),
         market=build_market(take, channels, limits.instruments_max, limits.trades_max, instruments),
@@ -92,9 +102,11 @@ def build(
         channel_of=take("channel_of", LINES_MAX, np.dtype(np.int32)),
         cursor=take("decoder_cursor", CURSOR_WORDS, np.dtype(np.int64)),
         ring=take("lookahead", RING_WORDS, np.dtype(np.int64)),
-        burst=np.array([burst], np.int64),
+        burst=np.array(burst, np.int64),
     )
     made.cursor[UNTIL_NS] = NEVER_NS
+    made.cursor[TO_GATEWAY] = to_gateway
+    made.cursor[SETTLE_NS] = settle_ns
     return made
 
 
@@ -112,21 +124,30 @@ def stopped(ctx: Context) -> bool:
 def step(ctx):
     """Apply at most `burst` messages; returns how many, plus the packets finished."""
     work = np.int64(0)
-    while work < ctx.burst[0]:
+    first = ctx.cursor[ORDINAL]
+    ends = mark(ctx.packets, MARK)
+    while work < ctx.burst[MESSAGES_BURST]:
         if ctx.cursor[BUSY] == 0:
             if ready(ctx.packets, 1) == 0:
                 break
             open_packet(ctx)
-        allowed = room(ctx.events, ctx.burst[0] - work)
+        allowed = room(ctx.events, ctx.burst[EVENTS_BURST] - (ctx.cursor[ORDINAL] - first))
+        if ctx.cursor[TO_GATEWAY] != 0:
+            allowed = room(ctx.states, allowed)
         if allowed == 0:
             break
-        passed = apply_blocks(ctx, allowed)
+        passed = apply_blocks(ctx, ctx.burst[MESSAGES_BURST] - work, allowed)
         work += passed
         if ctx.cursor[BUSY] == 0:
             release(ctx.packets, 1)
             work += 1
         elif passed == 0:  # stopped before a later message
             break
+    clock_ns = ctx.cursor[CLOCK_NS]
+    if ends == NEVER_NS and ctx.cursor[BUSY] == 0 and ready(ctx.packets, 1) == 0:
+        clock_ns += ctx.cursor[SETTLE_NS]
+        set_mark(ctx.events, DONE, clock_ns)
+    set_mark(ctx.events, MARK, clock_ns)
     return work
 
 
@@ -146,7 +167,10 @@ def open_packet(ctx):
     cursor[END] = start + length
     cursor[SKIP] = 0
     cursor[LEFT] = 0
+    cursor[TAKEN_CYCLES] = packet.taken_cycles
+    cursor[TIMED] = 0
     if packet.framing == BLOCKS:
+        cursor[TIMED] = 1 if ctx.market.instruments.shape[0] > 0 else 0
         cursor[CHANNEL_INDEX] = channel_of_line(ctx, np.int64(packet.line), np.int64(-1), np.int64(packet.line))
         cursor[SEQUENCE] = packet.sequence
         cursor[LEFT] = UNBOUNDED
@@ -251,13 +275,14 @@ def begin_session(ctx, index, high, low):
 
 
 @stage_step
-def apply_blocks(ctx, allowed):
-    """Apply at most `allowed` messages of the open packet; returns how many blocks were passed."""
+def apply_blocks(ctx, allowed, events_allowed):
+    """Apply at most `allowed` messages of the open packet, up to `events_allowed` events; returns how many blocks were
+    passed. A record of a day file counts as a packet of its own: its latency begins with it."""
     cursor = ctx.cursor
     channel = cursor[CHANNEL_INDEX]
     passed = np.int64(0)
     events = np.int64(0)
-    while passed < allowed:
+    while passed < allowed and events < events_allowed:
         at = cursor[AT]
         if cursor[LEFT] == 0 or (at == cursor[END] and cursor[LEFT] >= UNBOUNDED >> 1):
             cursor[BUSY] = 0
@@ -267,8 +292,11 @@ def apply_blocks(ctx, allowed):
             cursor[BUSY] = 0
             break
         length = be16(ctx.frames, at)
-        if length >= _TIMED_BYTES and be48(ctx.frames, at + LENGTH_BYTES + TIMESTAMP) > cursor[UNTIL_NS]:
+        time_ns = be48(ctx.frames, at + LENGTH_BYTES + TIMESTAMP) if length >= _TIMED_BYTES else np.int64(0)
+        if time_ns > cursor[UNTIL_NS]:
             break
+        if cursor[TIMED] != 0:
+            cursor[TAKEN_CYCLES] = cycles()
         look(ctx)
         if cursor[SKIP] > 0:
             cursor[SKIP] -= 1
@@ -276,6 +304,7 @@ def apply_blocks(ctx, allowed):
         elif length == 0:
             ctx.counters[metrics.MESSAGES] += 1
         else:
+            cursor[CLOCK_NS] = max(cursor[CLOCK_NS], time_ns)
             book, side, price_e4, shares, reference = apply_message(
                 ctx.orders, ctx.market, ctx.counters, channel, ctx.frames, at + LENGTH_BYTES, length
             )
@@ -288,6 +317,8 @@ def apply_blocks(ctx, allowed):
         passed += 1
     follow(ctx, channel)
     if events > 0:
+        if cursor[TO_GATEWAY] != 0:
+            commit(ctx.states, events)
         commit(ctx.events, events)
     return passed
 
@@ -302,11 +333,14 @@ def follow(ctx, channel):
 
 @hot
 def tell(ctx, k, book_index, at, side, price_e4, shares, reference):
-    """Fill the k-th free BOOK_EVENT with what happened and the book as it is now."""
+    """Fill the k-th free BOOK_EVENT with what happened and the book as it is now, and the k-th MARKET_STATE."""
     event = claim(ctx.events, k)
     book = slot_at(ctx.market.books, book_index)
     event.cause = peek(ctx.packets, 0).cause
     event.time_ns = book.time_ns
+    event.clock_ns = ctx.cursor[CLOCK_NS]
+    event.ordinal = ctx.cursor[ORDINAL]
+    ctx.cursor[ORDINAL] += 1
     event.sequence = ctx.cursor[SEQUENCE]
     event.kind = ctx.frames[at]
     event.side = side
@@ -336,6 +370,24 @@ def tell(ctx, k, book_index, at, side, price_e4, shares, reference):
         event.bid_shares[depth] = bid.shares
         event.ask_price_e4[depth] = ask.price_e4
         event.ask_shares[depth] = ask.shares
+    if ctx.cursor[TO_GATEWAY] != 0:
+        tell_state(claim(ctx.states, k), event, book)
+    event.taken_cycles = ctx.cursor[TAKEN_CYCLES]
+    event.decoded_cycles = cycles()
+
+
+@small
+def tell_state(state, event, book):
+    """Fill a MARKET_STATE with what an order is judged by."""
+    state.clock_ns = event.clock_ns
+    state.cause = event.cause
+    state.ordinal = event.ordinal
+    state.instrument = event.instrument
+    state.bid_price_e4 = event.bid_price_e4[0]
+    state.ask_price_e4 = event.ask_price_e4[0]
+    state.last_price_e4 = book.last_price_e4
+    state.state = event.state
+    state.marks = event.marks
 
 
 @small

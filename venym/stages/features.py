@@ -23,11 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..hot.intrinsics import copy_record, slot_at
+from ..hot.intrinsics import copy_record, cycles, slot_at
 from ..hot.jit import small
 from ..hot.jit import step as stage_step
 from ..hot.layout import record
-from ..hot.link import Link, claim, commit, peek, ready, release, room
+from ..hot.link import Link, claim, commit, pass_mark, peek, ready, release, room
 from ..records import FEATURES_MAX, PRINTABLE, SUSPECT, TOP_LEVELS, TRADABLE
 from .book import Take
 from .feature_table import FEATURES, HORIZONS_NS, TAUS_NS, bucket_shift, position
@@ -120,10 +120,13 @@ def step(ctx):
     """Make at most `burst` rows; returns how many. Raises IndexError for an event of no configured instrument."""
     count = room(ctx.rows, ready(ctx.events, ctx.burst[0]))
     for k in range(count):
-        make_row(ctx, claim(ctx.rows, k), peek(ctx.events, k))
+        row = claim(ctx.rows, k)
+        make_row(ctx, row, peek(ctx.events, k))
+        row.featured_cycles = cycles()
     if count > 0:
         commit(ctx.rows, count)
         release(ctx.events, count)
+    pass_mark(ctx.events, ctx.rows)
     return count
 
 

@@ -22,10 +22,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import metrics
-from ..hot.intrinsics import copy_record, slot_at
+from ..hot.intrinsics import copy_record, cycles, slot_at
 from ..hot.jit import hot
 from ..hot.jit import step as stage_step
-from ..hot.link import Link, claim, commit, peek, ready, release, room
+from ..hot.link import Link, claim, commit, pass_mark, peek, ready, release, room
 from ..models.model import FEATURES, HEADER_WORDS, OUTPUTS, USED, Model
 from ..records import FEATURES_MAX, SIGNALS_MAX
 from .book import Take
@@ -74,10 +74,13 @@ def step(ctx):
     """Turn at most `burst` rows into signals; returns how many."""
     count = room(ctx.signals, ready(ctx.rows, ctx.burst[0]))
     for k in range(count):
-        infer(ctx, peek(ctx.rows, k), claim(ctx.signals, k))
+        signal = claim(ctx.signals, k)
+        infer(ctx, peek(ctx.rows, k), signal)
+        signal.inferred_cycles = cycles()
     if count > 0:
         commit(ctx.signals, count)
         release(ctx.rows, count)
+    pass_mark(ctx.rows, ctx.signals)
     return count
 
 
@@ -86,6 +89,7 @@ def infer(ctx, row, signal):
     """Fill one signal."""
     words, counters = ctx.words, ctx.counters
     copy_record(signal.market, row.market)
+    signal.featured_cycles = row.featured_cycles
     for k in range(words[FEATURES]):
         ctx.x[k] = row.x[k]
     ctx.predict(words, ctx.values, ctx.x, ctx.scratch, ctx.y)
