@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.skips import require
-from tests.stages.drive import SMALL, Drive, aligned, block, market_cycle, told, zeroed
+from tests.stages.drive import SMALL, Drive, aligned, block, market_cycle, told
 from tests.stages.test_book import random_day
 from venym import pipeline, records
 from venym.hot.arena import Arena

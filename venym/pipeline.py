@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .hot.arena import required
-from .hot.duty_cycle import rest, running
 from .hot.jit import hot
 from .hot.jit import step as stage_step
 from .hot.layout import aligned
@@ -28,6 +27,29 @@ from .stages.book import Take
 FEED, DECODER, FEATURES, INFERENCE, STRATEGY, GATEWAY, VENUE = (1 << bit for bit in range(7))
 BOOKS = FEED | DECODER  # for what needs order books only
 MARKET_SIDE = BOOKS | FEATURES | INFERENCE
+ORDER_SIDE = STRATEGY | GATEWAY | VENUE
+
+STAGES = {
+    FEED: "feed",
+    DECODER: "decoder",
+    FEATURES: "features",
+    INFERENCE: "inference",
+    STRATEGY: "strategy",
+    GATEWAY: "gateway",
+    VENUE: "venue",
+}
+
+# What each core runs. A plan changes speed, never results.
+PLANS = {
+    "fused": (MARKET_SIDE | ORDER_SIDE,),
+    "split2": (MARKET_SIDE, ORDER_SIDE),
+    "dedicated": tuple(STAGES),
+}
+
+
+def names(mask: int) -> tuple[str, ...]:
+    """The stages of a mask, in the order of the pipeline."""
+    return tuple(name for bit, name in STAGES.items() if mask & bit)
 
 
 class LinkPlan(NamedTuple):
@@ -70,6 +92,10 @@ class Pace(NamedTuple):
     events: int = LINKS["decoder_features"].burst
 
 
+THROUGHPUT = Pace()
+LATENCY = Pace(packets=1, events=1)
+
+
 class MarketSide(NamedTuple):
     """From packets to signals: the contexts of its stages."""
 
@@ -93,7 +119,7 @@ def build_market(
     instruments: tuple[str, ...] = (),
     queues: bool = True,
     model: Model | None = None,
-    pace: Pace = Pace(),
+    pace: Pace = THROUGHPUT,
     trading: bool = False,
     settle_ns: int = 0,
 ) -> MarketSide:

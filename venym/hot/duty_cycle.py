@@ -1,6 +1,6 @@
 """What a core does between laps: look at the stop flag, count, and rest as its idle policy says.
 
-    control  | STOP ...... | POLICY .... | LAPS  IDLE_LAPS  WORK ... |      int64, a cache line each
+    control  | STOP ...... | POLICY .... | LAPS  IDLE_LAPS  WORK  STAGE |      int64, a cache line each
                anyone         at start      the core only
 
 The loop itself stands where the stages are known::
@@ -17,6 +17,7 @@ from .jit import hot, small
 from .layout import aligned
 
 STOP, POLICY, LAPS, IDLE_LAPS, WORK = 0, 8, 16, 17, 18
+STAGE = 19  # which the core is in, by a number of the loop's
 CONTROL_WORDS = 32
 
 SPIN, PAUSE, YIELD = 0, 1, 2
