@@ -8,7 +8,7 @@ import numpy as np
 from venym.hot.intrinsics import yield_core
 from venym.hot.jit import hot, small
 from venym.hot.layout import record
-from venym.hot.link import claim, commit, peek, ready, release, room
+from venym.hot.link import claim, commit, mark, pass_mark, peek, ready, release, room, set_mark
 
 RECORD = record("RECORD", [("number", "i8"), ("words", "i8", (6,)), ("total", "i8")], 64)
 
@@ -132,3 +132,18 @@ def echo(inward, outward, count):
 
 def told() -> np.ndarray:
     return np.zeros(4, np.int64)
+
+
+@hot
+def say(link, word, value):
+    set_mark(link, word, value)
+
+
+@hot
+def said(link, word):
+    return mark(link, word)
+
+
+@hot
+def hand_on_mark(source, sink):
+    pass_mark(source, sink)

@@ -1,6 +1,7 @@
 """Drive the real feed and decoder over messages or datagrams, and compare the books with the naive twin."""
 
 import struct
+from typing import Any
 
 import numpy as np
 
@@ -51,8 +52,8 @@ class Drive:
     """A pipeline of feed and decoder, fed by hand."""
 
     def __init__(self, limits: Limits = SMALL, instruments: tuple[str, ...] = (), frames: np.ndarray | None = None,
-                 queues: bool = True, frames_octets: int = 1 << 16) -> None:  # fmt: skip
-        self.pipeline = pipeline.build_market(zeroed, limits, frames_octets, 1024, instruments, queues)
+                 queues: bool = True, frames_octets: int = 1 << 16, **how: Any) -> None:  # fmt: skip
+        self.pipeline = pipeline.build_market(zeroed, limits, frames_octets, 1024, instruments, queues, **how)
         if frames is not None:
             self.pipeline = self.pipeline._replace(
                 feed=self.pipeline.feed._replace(frames=frames), decoder=self.pipeline.decoder._replace(frames=frames)

@@ -149,7 +149,7 @@ def add_file_line(sink: Sink, file_index: int) -> int:
 
 
 def _write(sink: Sink, made: int, offset: int, length: int, line: int, framing: int, sequence: int) -> None:
-    sink.packets[made] = (sink.counts[PACKETS], 0, offset, sequence, length, line, framing, 0, 0)
+    sink.packets[made] = (sink.counts[PACKETS], 0, offset, sequence, length, line, framing, 0, 0, 0)
     sink.counts[PACKETS] += 1
     sink.counts[OCTETS] += length
 
