@@ -1,6 +1,7 @@
 """Settings are settled from four layers, and whatever was mistyped is refused by its name."""
 
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,41 +10,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.control.resolving import refusal, source
 from venym.control.errors import ConfigurationError
-from venym.control.resolve import Resolved, resolve, variable
-from venym.control.settings import Settings, sections
+from venym.control.resolve import resolve, variable
+from venym.control.settings import LISTS, Settings, sections
 
 CONFIG = Path(__file__).resolve().parents[2] / "config" / "venym.toml"
 NAMES = [f"{section}.{key}" for section, held in sections().items() for key in held.model_fields]
+TABLES = [
+    name for name in NAMES if isinstance(getattr(getattr(Settings(), name.split(".")[0]), name.split(".")[1]), dict)
+]
+VARIABLES = [name for name in NAMES if name not in TABLES]
 LIMITS = ["orders_max", "levels_max", "instruments_max", "trades_max", "channels_max"]
-
-
-@pytest.fixture
-def toml(tmp_path: Path) -> Any:
-    def write(text: str) -> Path:
-        path = tmp_path / "venym.toml"
-        path.write_text(text, "utf-8")
-        return path
-
-    return write
-
-
-def refusal(
-    config: Path | None = None, options: tuple[str, ...] = (), environment: dict[str, str] | None = None
-) -> list[str]:
-    with pytest.raises(ConfigurationError) as caught:
-        resolve(config, options, environment or {})
-    return str(caught.value).splitlines()
-
-
-def source(resolved: Resolved, name: str) -> tuple[str, str]:
-    return next((row.kind, row.where) for row in resolved.table if row.name == name)
 
 
 def test_nothing_given_is_every_default() -> None:
     resolved = resolve(None, [], {})
     assert resolved.settings == Settings()
-    assert [row.name for row in resolved.table] == NAMES
+    filled = {"session.post_only_tags": "session.post_only_tags.18"}  # a table shows its items
+    assert [row.name for row in resolved.table] == [filled.get(name, name) for name in NAMES] + [
+        "instruments",
+        "strategies",
+    ]
     assert {(row.kind, row.where) for row in resolved.table} == {("default", "")}
 
 
@@ -63,22 +51,32 @@ def test_the_last_of_two_options_counts() -> None:
     assert resolve(None, ["book.orders_max=4", "book.orders_max=5"], {}).settings.book.orders_max == 5
 
 
-@pytest.mark.parametrize("name", NAMES)
+OTHER_VALUES = {
+    "session.version": "FIX.4.4",
+    "session.time_decimals": 9,
+    "risk.open_orders_max": 3,
+    "replay.plan": "split2",
+    "replay.speed": "max",  # there is no other
+    "runtime.cache_dir": Path("/somewhere"),
+    "replay.runs_dir": Path("elsewhere"),
+}
+
+
+@pytest.mark.parametrize("name", VARIABLES)
 def test_every_setting_is_a_key_a_variable_and_an_option(name: str, toml: Any) -> None:
     section, key = name.split(".")
     default = getattr(getattr(Settings(), section), key)
-    text, written, value = {
-        int: (f"{default}0", f"{default}0", f"{default}0"),
-        bool: ("false", "false", "False"),
-        str: ("never", '"never"', "never"),
-        type(None): ("/somewhere", '"/somewhere"', "/somewhere"),
-    }[type(default)]
+    value = OTHER_VALUES.get(name)
+    if value is None:
+        value = {bool: lambda: not default, int: lambda: default * 10, str: lambda: "never"}[type(default)]()
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    written = text if isinstance(value, int) else f'"{text}"'
     for resolved in (
         resolve(toml(f"[{section}]\n{key} = {written}\n"), [], {}),
         resolve(None, [], {variable(section, key): text}),
         resolve(None, [f"{name}={text}"], {}),
     ):
-        assert str(getattr(getattr(resolved.settings, section), key)) == value
+        assert getattr(getattr(resolved.settings, section), key) == value
 
 
 @pytest.mark.parametrize("limit", LIMITS)
@@ -121,7 +119,7 @@ def test_a_mistyped_variable_is_refused_by_name(name: str, meant: str) -> None:
     assert refusal(environment={name: "1"}) == [f"{name} in the environment: no such setting; did you mean {meant}?"]
 
 
-@pytest.mark.parametrize("name", ["VENYM_", "VENYM_RUN", "VENYM_RISK_MAX_ORDER_QTY", "VENYM_RISK__MAX_ORDER_QTY"])
+@pytest.mark.parametrize("name", ["VENYM_", "VENYM_RUN", "VENYM_FEED_MAX_ORDER_QTY", "VENYM_FEED__MAX_ORDER_QTY"])
 def test_any_other_variable_with_the_prefix_is_refused_by_name(name: str) -> None:
     assert refusal(environment={name: '{"orders_max": 1}'}) == [f"{name} in the environment: no such setting"]
 
@@ -136,7 +134,15 @@ def test_a_variable_of_somebody_else_is_left_alone(name: str) -> None:
     [
         ("[book]\norder_max = 1", "book.order_max in {path}: no such setting; did you mean book.orders_max?"),
         ("[bok]\norders_max = 1", "[bok] in {path}: no such section; did you mean [book]?"),
-        ("[risk]\nlimit = 1", "[risk] in {path}: no such section; there are [book], [memory], [runtime]"),
+        (
+            "[pages]\nline = 1",
+            "[pages] in {path}: no such section; there are [book], [memory], [runtime], [session], [risk], [fees], "
+            "[gateway], [venue], [replay], [[instruments]], [[strategies]]",
+        ),
+        ("[[risks]]\na = 1", "[[risks]] in {path}: no such section; did you mean [risk]?"),
+        ("[strategy]\na = 1", "[strategy] in {path}: no such section; did you mean [[strategies]]?"),
+        ("[strategies]\na = 1", "strategies in {path}: a list, so each of its entries is written [[strategies]]"),
+        ("[session]\ntags = 15", "session.tags = 15 in {path}: must be a table"),
         ("orders_max = 1", "orders_max in {path}: no such section; did you mean book.orders_max?"),
         ("book = 1", "book in {path}: a section, so it is written [book]"),
         ("[[book]]\norders_max = 1", "book in {path}: a section, so it is written [book]"),
@@ -166,12 +172,17 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
         ("book.orders_max", "--set book.orders_max: must be section.key=value"),
         ("book=1", "--set book=1: no such setting"),
         ("=", "--set =: no such setting"),
+        ("book.orders_max.x=1", "--set book.orders_max.x=1: no such setting; did you mean book.orders_max?"),
+        ("session.tags=1", "--set session.tags=1: a table: its values are set one by one, session.tags.KEY=value"),
+        ("session.tags.=1", "--set session.tags.=1: a tag is a whole number from 1 up"),
+        ("session.time_decimals=4", "--set session.time_decimals=4: input should be 0, 3, 6 or 9"),
+        ("session.sender=", "--set session.sender=: FIX text is one or more printable ASCII characters"),
         ("book.queues=1", "--set book.queues=1: input should be a valid boolean"),
         ("book.queues=True", "--set book.queues=True: input should be a valid boolean"),
         ("memory.lock=yes", "--set memory.lock=yes: input should be 'auto', 'never' or 'always'"),
         (
             "runtime.cache_dir=~nobody-here/x",
-            "--set runtime.cache_dir=~nobody-here/x: could not determine home directory.",
+            "--set runtime.cache_dir=~nobody-here/x: could not determine home directory",
         ),
     ],
 )
@@ -231,13 +242,69 @@ def test_a_number_is_read_as_written_or_refused(text: str) -> None:
     assert str(value) == text.replace("_", "").lstrip("0")
 
 
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_given_in_the_file_and_changed_by_options(name: str, toml: Any) -> None:
+    section, key = name.split(".")
+    path = toml(f"[{section}]\n{key} = {{ 1 = 'one', 15 = 'USD' }}\n")
+    resolved = resolve(path, [f"{name}.15=EUR", f"{name}.21=3"], {})
+    assert getattr(getattr(resolved.settings, section), key) == {1: "one", 15: "EUR", 21: "3"}
+    assert source(resolved, f"{name}.1") == ("file", str(path))
+    assert source(resolved, f"{name}.15") == ("--set", f"--set {name}.15=EUR")
+    assert refusal(environment={variable(section, key): "{}"}) == [
+        f"{variable(section, key)} in the environment: a table, and no variable: it is given in the file, or by --set "
+        f"{name}.KEY=value"
+    ]
+
+
+def test_a_table_in_the_file_takes_the_place_of_the_default(toml: Any) -> None:
+    assert Settings().session.post_only_tags == {18: "6"}
+    assert resolve(toml("[session]\npost_only_tags = {}\n"), [], {}).settings.session.post_only_tags == {}
+    tags = resolve(toml("[session]\npost_only_tags = { 9140 = 'P' }\n"), [], {}).settings.session.post_only_tags
+    assert tags == {9140: "P"}
+    tags = resolve(None, ["session.post_only_tags.9140=P"], {}).settings.session.post_only_tags
+    assert tags == {18: "6", 9140: "P"}
+
+
+def test_a_tag_that_venym_writes_itself_is_refused(toml: Any) -> None:
+    path = toml("[session]\ntags = { 38 = '1', 0 = '1', x = 'y', 15 = 5, 58 = '\u00e9' }\n")
+    named = f" in {path}: "
+    assert refusal(path) == [
+        f"session.tags.38 = '1'{named}tag 38 is written by venym itself",
+        f"session.tags.0 = '1'{named}a tag is a whole number from 1 up",
+        f"session.tags.x = 'y'{named}a tag is a whole number from 1 up",
+        f"session.tags.15 = 5{named}input should be a valid string",
+        f"session.tags.58 = '\u00e9'{named}FIX text is one or more printable ASCII characters",
+    ]
+
+
 def test_the_example_lists_every_setting_at_its_default_with_its_meaning() -> None:
     document = tomllib.loads(CONFIG.read_text("utf-8"))
     assert [f"{section}.{key}" for section, body in document.items() for key in body] == NAMES
     resolved = resolve(CONFIG, [], {})
     assert resolved.settings == Settings()
-    assert {(row.kind, row.where) for row in resolved.table} == {("file", str(CONFIG))}
-    for section, held in sections().items():
-        for key, field in held.model_fields.items():
-            (line,) = [line for line in CONFIG.read_text("utf-8").splitlines() if line.startswith(f"{key} = ")]
-            assert f"# {field.description}" in line, section
+    given = {(row.kind, row.where) for row in resolved.table if row.name not in LISTS}
+    assert given == {("file", str(CONFIG))}
+    section = ""
+    described = []
+    for line in CONFIG.read_text("utf-8").splitlines():
+        opened = re.fullmatch(r"(?:# )?\[+(\w+)\]+(?: +#.*)?", line)
+        section = opened[1] if opened else section
+        written = re.fullmatch(r"(?:# )?(\w+) = .*?# (.*)", line)
+        if written:
+            fields = LISTS.get(section) or sections()[section]
+            assert fields.model_fields[written[1]].description in written[2], line
+            described.append(f"{section}.{written[1]}")
+    assert described == NAMES + [f"{table}.{key}" for table, held in LISTS.items() for key in held.model_fields]
+
+
+def test_the_entries_in_the_examples_comments_are_entries(tmp_path: Path) -> None:
+    text = CONFIG.read_text("utf-8")
+    entries = text[text.index("# [[instruments]]") :].replace("\n# ", "\n").removeprefix("# ").replace("\n#\n", "\n")
+    (tmp_path / "taker.py").touch()
+    path = tmp_path / "entries.toml"
+    path.write_text(entries)
+    settings = resolve(path, [], {}).settings
+    assert [instrument.symbol for instrument in settings.instruments] == ["BRK.A", "AAPL"]
+    (strategy,) = settings.strategies
+    for entry, fields in ((settings.instruments[0], LISTS["instruments"]), (strategy, LISTS["strategies"])):
+        assert entry.model_fields_set == set(fields.model_fields)

@@ -1,6 +1,10 @@
 """The settings are those of the parts they are for."""
 
-from venym.control.settings import FRAMES_OCTETS_MIN, Settings
+import pytest
+from pydantic import ValidationError
+
+from venym.control import settings as held
+from venym.control.settings import Instrument, Settings, Strategy
 from venym.hot.arena import Arena
 from venym.stages.decoder import Limits
 from venym.transport.capture import FRAMES_BYTES_MIN
@@ -12,10 +16,30 @@ def test_the_maxima_of_the_books_are_the_decoders() -> None:
 
 
 def test_the_smallest_frames_are_the_readers() -> None:
-    assert FRAMES_OCTETS_MIN == FRAMES_BYTES_MIN
+    assert held.FRAMES_OCTETS_MIN == FRAMES_BYTES_MIN
 
 
 def test_memory_is_taken_by_these_words() -> None:
     memory = Settings().memory
     Arena(1 << 20, memory.huge_pages, memory.lock).close()
     Arena(1 << 20, "never", "never").close()
+
+
+def test_an_instrument_goes_by_its_symbol_unless_told_otherwise() -> None:
+    assert Instrument(symbol="AAPL").fix_symbol == "AAPL"
+    assert Instrument(symbol="BRK.A", fix_symbol="BRK-A").fix_symbol == "BRK-A"
+
+
+def test_the_model_is_the_one_that_a_strategy_names() -> None:
+    assert Settings().model is None
+    strategies = tuple(
+        Strategy(name=name, file="/s.py", instruments=("A",), model=model) for name, model in (("a", ""), ("b", "/m"))
+    )
+    assert str(Settings(strategies=strategies).model) == "/m"
+
+
+def test_an_example_lies_inside_the_package() -> None:
+    strategy = Strategy(name="a", file="venym:taker", instruments=("A",))
+    assert strategy.path.parts[-3:] == ("venym", "strategies", "taker.py")
+    with pytest.raises(ValidationError, match="an example is venym:NAME"):
+        Strategy(name="a", file="venym:../taker", instruments=("A",))

@@ -2,11 +2,13 @@
 
 import argparse
 import json
-from typing import Any
 
 from .errors import GOOD
 from .resolve import Setting
 from .settings import Settings
+from .toml import source, toml_value
+
+VALUE_COLUMNS_MAX = 24  # a longer value pushes its own row's source aside, not everybody's
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
@@ -23,16 +25,7 @@ def _as_json(table: tuple[Setting, ...]) -> str:
 
 def _as_text(table: tuple[Setting, ...]) -> str:
     rows = [("setting", "value", "source")]
-    rows += [(row.name, _as_toml(row.value), f"{row.kind} {_place(row)}".rstrip()) for row in table]
-    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
-    return "\n".join(f"{name:<{widths[0]}}  {value:<{widths[1]}}  {source}" for name, value, source in rows)
-
-
-def _place(row: Setting) -> str:
-    return row.where.removeprefix(f"{row.kind} ")  # "--set book.orders_max=5" already says --set
-
-
-def _as_toml(value: Any) -> str:
-    if value is None:
-        return '""'
-    return json.dumps(value if isinstance(value, int) else str(value))  # int or bool; the rest is text
+    rows += [(row.name, toml_value(row.value), source(row.kind, row.where)) for row in table]
+    name_columns = max(len(name) for name, _, _ in rows)
+    fitting = [len(value) for _, value, _ in rows if len(value) <= VALUE_COLUMNS_MAX]
+    return "\n".join(f"{name:<{name_columns}}  {value:<{max(fitting)}}  {where}" for name, value, where in rows)

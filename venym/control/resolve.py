@@ -5,65 +5,48 @@
 pydantic-settings' own sources drop an environment variable that they do not recognise, take a whole section as JSON and
 read variables in any case, so that a mistyped limit becomes the default limit in silence. Here every name of every
 layer is looked up and every value is checked in the layer it stands in, even if another layer overrides it; all that
-is wrong is refused at once, each by its own name. ``.env`` files are not read.
+is wrong is refused at once, each by its own name. ``.env`` files are not read. A table or an entry of a list is not a
+variable: what those hold is given in the file or by ``--set``.
 """
 
 import difflib
-import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import ValidationError
-
+from .entries import (
+    check_entries,
+    find_entry,
+    imply_instruments,
+    known_key,
+    put,
+    read_entries,
+    read_value,
+    settled_entries,
+)
 from .errors import ConfigurationError
-from .settings import Settings, sections
+from .given import DEFAULT, ENVIRONMENT, OPTION, Given, Layers, Place, from_text, kind_of, suggest
+from .settings import LISTS, Settings, sections
 
 PREFIX = "VENYM_"
 NOT_SETTINGS = {"VENYM_SHARED": "where the tests look for the shared folder"}
-WHOLE_NUMBER = re.compile(r"-?[0-9]+(_[0-9]+)*")
-DIGITS_MAX = 40  # Python refuses to read a number of thousands of digits; any this long is over every limit
-ALIKE = 0.7  # likeness (difflib) from which another name is suggested
 CLOSE = 0.9  # likeness from which a variable with another prefix counts as ours
-
-TRUTHS = {"true": True, "false": False}  # as TOML writes them
-
-DEFAULT, FILE, ENVIRONMENT, OPTION = "default", "file", "environment", "--set"
-
-
-class Given(NamedTuple):
-    """One value as somebody wrote it."""
-
-    section: str
-    key: str
-    value: Any
-    kind: str  # FILE, ENVIRONMENT or OPTION
-    where: str  # the file, the variable or the option's text
-
-    @property
-    def name(self) -> str:
-        return f"{self.section}.{self.key}"
-
-    def __str__(self) -> str:
-        """The value as it was written, and where."""
-        if self.kind == FILE:
-            return f"{self.name} = {self.value!r} in {self.where}"
-        return f"{self.where}={self.value!r} in the environment" if self.kind == ENVIRONMENT else self.where
 
 
 class Setting(NamedTuple):
-    """One settled setting, for people."""
+    """One settled setting, for people: a key, or an item of a table."""
 
     name: str
     value: Any
     kind: str  # DEFAULT, FILE, ENVIRONMENT or OPTION
     where: str  # empty for a default
+    place: Place | None = None  # None: a list without entries
 
 
 class Resolved(NamedTuple):
     settings: Settings
-    table: tuple[Setting, ...]  # every setting, in the order of the sections
+    table: tuple[Setting, ...]  # every setting, in the order of the sections, then the lists'
 
 
 def resolve(config: Path | None, options: Iterable[str], environment: Mapping[str, str]) -> Resolved:
@@ -71,30 +54,46 @@ def resolve(config: Path | None, options: Iterable[str], environment: Mapping[st
 
     Raises ConfigurationError naming everything that is wrong, one a line.
     """
-    wrong: list[str] = []
-    layers = [
-        _from_file(config, wrong) if config else [],
-        _from_environment(environment, wrong),
-        _from_options(options, wrong),
-    ]
-    last: dict[str, Given] = {}
-    for given in [given for layer in layers for given in layer]:
-        _check_value(given, wrong)
-        last[given.name] = given
-    if wrong:
-        raise ConfigurationError("\n".join(wrong))
-    values: dict[str, dict[str, Any]] = {}
-    for given in last.values():
-        values.setdefault(given.section, {})[given.key] = given.value
-    settings = Settings(**values)  # type: ignore[arg-type]
-    return Resolved(settings, tuple(_settled(settings, section, key, last) for section, key in _keys()))
+    layers = Layers()
+    empty = _read_file(layers, config) if config else {}
+    _read_environment(layers, environment)
+    options = list(options)
+    _read_options(layers, [option for option in options if not option.startswith("instruments")])
+    imply_instruments(layers)  # --set may change an instrument that is listed by this alone
+    _read_options(layers, [option for option in options if option.startswith("instruments")])
+    check_entries(layers)
+    if layers.wrong:
+        raise ConfigurationError("\n".join(layers.wrong))
+    values: dict[str, Any] = settled_entries(layers)
+    for given in layers.given.values():
+        if given.place.entry is None:
+            put(values.setdefault(given.place.table, {}), given)
+    settings = Settings(**values)
+    return Resolved(settings, tuple(_rows(settings, layers, empty)))
 
 
-def _settled(settings: Settings, section: str, key: str, last: Mapping[str, Given]) -> Setting:
-    name = f"{section}.{key}"
-    value = getattr(getattr(settings, section), key)
-    given = last.get(name)
-    return Setting(name, value, given.kind, given.where) if given else Setting(name, value, DEFAULT, "")
+def _rows(settings: Settings, layers: Layers, empty: Mapping[str, str]) -> Iterator[Setting]:
+    for section, key in _keys():
+        yield from _settled(Place(section, None, key), getattr(settings, section), layers)
+    for table, fields in LISTS.items():
+        entries = getattr(settings, table)
+        if not entries:
+            yield Setting(table, (), "file" if table in empty else DEFAULT, empty.get(table, ""))
+        for index, entry in enumerate(entries):
+            for key in fields.model_fields:
+                yield from _settled(Place(table, index, key), entry, layers)
+
+
+def _settled(place: Place, holder: Any, layers: Layers) -> Iterator[Setting]:
+    value = getattr(holder, place.key)
+    if place.kind is dict and value:
+        places = [(place._replace(item=str(item)), held) for item, held in value.items()]
+    else:
+        places = [(place, value)]
+    for at, held in places:
+        given = layers.given.get(at)
+        kind, where = (given.kind, given.where) if given else (DEFAULT, "")
+        yield Setting(str(at), held, kind, where, at)
 
 
 def _keys() -> list[tuple[str, str]]:
@@ -106,49 +105,64 @@ def variable(section: str, key: str) -> str:
     return f"{PREFIX}{section}__{key}".upper()
 
 
-def _from_file(path: Path, wrong: list[str]) -> list[Given]:
+def _read_file(layers: Layers, path: Path) -> dict[str, str]:
+    """Take the file's values; returns the lists it has without entries, and where."""
+    wrong = layers.wrong
     try:
         document = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         wrong.append(f"{path}: {error.strerror or error}")
-        return []
+        return {}
     except ValueError as error:  # TOML's own, text that is not UTF-8, a number of thousands of digits
         wrong.append(f"{path}: not TOML: {error}")
-        return []
-    given: list[Given] = []
+        return {}
     for section, body in document.items():
-        if section not in sections():
+        if section in LISTS:
+            read_entries(layers, section, body, path)
+        elif section not in sections():
             wrong.append(f"{_written(section, body)} in {path}: no such section{_suggest_section(section)}")
         elif not isinstance(body, dict):
             wrong.append(f"{section} in {path}: a section, so it is written [{section}]")
         else:
             for key, value in body.items():
-                if _known(f"{section}.{key}", f"{section}.{key} in {path}", wrong):
-                    given.append(Given(section, key, value, FILE, str(path)))
-    return given
+                if _known(layers, f"{section}.{key}", f"{section}.{key} in {path}"):
+                    read_value(layers, Place(section, None, key), value, path)
+    return {table: str(path) for table in LISTS if document.get(table) == []}
 
 
 def _written(name: str, body: Any) -> str:
+    if isinstance(body, list) and body and isinstance(body[0], dict):
+        return f"[[{name}]]"
     return f"[{name}]" if isinstance(body, dict) else name
 
 
 def _suggest_section(name: str) -> str:
     """The setting of that name, where its section was left out; else the closest section; else all of them."""
+    written = {section: f"[{section}]" for section in sections()} | {table: f"[[{table}]]" for table in LISTS}
     owners = [f"{section}.{key}" for section, key in _keys() if key == name]
-    close = owners or [f"[{held}]" for held in difflib.get_close_matches(name, list(sections()), 1)]
-    return f"; did you mean {close[0]}?" if close else f"; there are {', '.join(f'[{held}]' for held in sections())}"
+    close = owners or [written[held] for held in difflib.get_close_matches(name, list(written), 1)]
+    return f"; did you mean {close[0]}?" if close else f"; there are {', '.join(written.values())}"
 
 
-def _from_environment(environment: Mapping[str, str], wrong: list[str]) -> list[Given]:
-    names = {variable(section, key): (section, key) for section, key in _keys()}
-    given: list[Given] = []
+def _read_environment(layers: Layers, environment: Mapping[str, str]) -> None:
+    names = {variable(section, key): Place(section, None, key) for section, key in _keys()}
     for name, text in sorted(environment.items()):
         if name in names:
-            section, key = names[name]
-            given.append(Given(section, key, _from_text(section, key, text), ENVIRONMENT, name))
+            place = names[name]
+            if place.kind is dict:
+                said = f"a table, and no variable: it is given in the file, or by --set {place}.KEY=value"
+                layers.wrong.append(f"{name} in the environment: {said}")
+            else:
+                layers.add(Given(place, from_text(place, text), ENVIRONMENT, name))
         elif name not in NOT_SETTINGS and _meant_for_us(name, names):
-            wrong.append(f"{name} in the environment: no such setting{_suggest(name.upper(), names)}")
-    return given
+            layers.wrong.append(f"{name} in the environment: no such setting{_instead(name, names)}")
+
+
+def _instead(name: str, names: Iterable[str]) -> str:
+    for table in LISTS:
+        if name.upper().startswith(f"{PREFIX}{table}".upper()):
+            return f"; [[{table}]] stand in the file, and --set {table}.NAME.key=value changes them"
+    return suggest(name.upper(), names)
 
 
 def _meant_for_us(name: str, names: Iterable[str]) -> bool:
@@ -161,42 +175,48 @@ def _meant_for_us(name: str, names: Iterable[str]) -> bool:
     return PREFIX + upper in names or bool(difflib.get_close_matches(upper, names, 1, CLOSE))
 
 
-def _from_options(options: Iterable[str], wrong: list[str]) -> list[Given]:
-    given: list[Given] = []
+def _read_options(layers: Layers, options: Iterable[str]) -> None:
     for option in options:
         name, equals, text = option.partition("=")
         if not equals:
-            wrong.append(f"--set {option}: must be section.key=value")
-        elif _known(name, f"--set {option}", wrong):
-            section, _, key = name.partition(".")
-            given.append(Given(section, key, _from_text(section, key, text), OPTION, f"--set {option}"))
-    return given
+            layers.wrong.append(f"--set {option}: must be section.key=value")
+            continue
+        place = _place(layers, name, f"--set {option}")
+        if place is not None:
+            layers.add(Given(place, from_text(place, text), OPTION, f"--set {option}"))
 
 
-def _known(name: str, described: str, wrong: list[str]) -> bool:
+def _place(layers: Layers, name: str, described: str) -> Place | None:
+    """The place that an option names; what is wrong with the name is noted."""
+    for table in LISTS:
+        if name.startswith((f"{table}.", f"{table}[")):
+            found = find_entry(layers, table, name[len(table) :], described)
+            if found is None:
+                return None
+            key, dot, item = found[1].partition(".")
+            place = Place(table, found[0], key)
+            return _with_item(layers, place, dot, item, described) if known_key(layers, place, described) else None
+    section, _, rest = name.partition(".")
+    key, dot, item = rest.partition(".")
+    if dot and (section, key) in _keys() and kind_of(sections()[section], key) is dict:
+        return Place(section, None, key, item)
+    if not _known(layers, name, described):
+        return None
+    return _with_item(layers, Place(section, None, key), "", "", described)
+
+
+def _with_item(layers: Layers, place: Place, dot: str, item: str, described: str) -> Place | None:
+    if place.kind is dict and not item:
+        layers.wrong.append(f"{described}: a table: its values are set one by one, {place}.KEY=value")
+        return None
+    if place.kind is not dict and dot:
+        layers.wrong.append(f"{described}: no such setting; did you mean {place}?")
+        return None
+    return place._replace(item=item) if dot else place
+
+
+def _known(layers: Layers, name: str, described: str) -> bool:
     names = [f"{section}.{key}" for section, key in _keys()]
     if name not in names:
-        wrong.append(f"{described}: no such setting{_suggest(name, names)}")
+        layers.wrong.append(f"{described}: no such setting{suggest(name, names)}")
     return name in names
-
-
-def _suggest(name: str, names: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(names), 1, ALIKE)
-    return f"; did you mean {close[0]}?" if close else ""
-
-
-def _from_text(section: str, key: str, text: str) -> Any:
-    """A value from an environment variable or option: a whole number, or true or false, where one belongs and the text
-    is one, else the text itself, for pydantic to judge."""
-    kind = sections()[section].model_fields[key].annotation
-    if kind is int and len(text) <= DIGITS_MAX and WHOLE_NUMBER.fullmatch(text):
-        return int(text)
-    return TRUTHS.get(text, text) if kind is bool else text
-
-
-def _check_value(given: Given, wrong: list[str]) -> None:
-    try:
-        sections()[given.section].model_validate({given.key: given.value})
-    except ValidationError as error:
-        reasons = "; ".join(problem["msg"].removeprefix("Value error, ") for problem in error.errors())
-        wrong.append(f"{given}: {reasons[0].lower()}{reasons[1:]}")

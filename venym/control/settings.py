@@ -1,37 +1,46 @@
 """READ FIRST of the control plane: every setting there is, its type, limits, unit and default.
 
-    [section]                  a class below
-    key = value                a field of it
+    [section]                  a class below                       [[strategies]]    an entry of a list: a class below
+    key = value                a field of it                       key = value
 
-The same setting is ``section.key`` to ``--set`` and ``VENYM_SECTION__KEY`` in the environment; `resolve` reads all
-three. Units stand last in the names. Nothing here is clamped: a value outside its limits is refused.
+The same setting is ``section.key`` to ``--set`` and ``VENYM_SECTION__KEY`` in the environment; that of an entry is
+``strategies.NAME.key`` or ``strategies[0].key`` to ``--set``. `resolve` reads all of them. Units stand last in the
+names. Nothing here is clamped: a value outside its limits is refused.
 """
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-LARGEST_INDEX = 2**31 - 1  # tables are indexed with 32 bits
+from .values import (
+    DAY_MS,
+    Decimals,
+    Dollars,
+    Entries,
+    FeeE6,
+    FixText,
+    Flag,
+    Folder,
+    FolderOrNone,
+    LatencyNs,
+    Milliseconds,
+    ModelFile,
+    Name,
+    Params,
+    Prefix,
+    StrategyFile,
+    Symbol,
+    Symbols,
+    Tags,
+    When,
+    path_of,
+)
+
 FRAMES_OCTETS_MIN = 1_048_576  # what the capture reader needs: a record, its packet and room to read on
-
-Entries = Annotated[int, Field(strict=True, ge=1, le=LARGEST_INDEX)]
-When = Literal["auto", "never", "always"]
-
-
-def _folder(given: Any) -> Any:
-    """TOML has no null: an empty text is no folder."""
-    if given == "":
-        return None
-    if isinstance(given, str):
-        if "\0" in given:
-            raise ValueError("a path has no zero byte")
-        try:
-            return Path(given).expanduser()
-        except RuntimeError as error:  # ~somebody
-            raise ValueError(str(error)) from error
-    return given
+STRATEGIES_MAX = 8  # slots of the compiled loop
+OPEN_ORDERS_MAX = 32  # rows of a strategy's table of working orders, for one instrument
 
 
 class Section(BaseModel):
@@ -49,7 +58,7 @@ class Book(Section):
     instruments_max: Entries = Field(default=65_536, description="books, over all channels")
     trades_max: Entries = Field(default=16_777_216, description="executions a day that a broken trade may refer to")
     channels_max: Entries = Field(default=8, description="sequenced streams of messages")
-    queues: Annotated[bool, Field(strict=True)] = Field(
+    queues: Flag = Field(
         default=True, description="keep each order's place in its queue; false: prices, shares and order counts only"
     )
 
@@ -64,13 +73,129 @@ class Memory(Section):
 class Runtime(Section):
     """Buffers, and where compiled code is kept."""
 
-    cache_dir: Annotated[Path | None, BeforeValidator(_folder)] = Field(
+    cache_dir: FolderOrNone = Field(
         default=None,
         description='folder for compiled code; "" is $NUMBA_CACHE_DIR, else $XDG_CACHE_HOME/venym or ~/.cache/venym',
     )
     frames_octets: Annotated[int, Field(strict=True, ge=FRAMES_OCTETS_MIN, le=2**40)] = Field(
         default=16_777_216, description="octets of packets held between feed and decoder"
     )
+
+
+class Session(Section):
+    """The FIX session that orders go out on. A table of tags adds fields to orders: { 15 = "USD" } writes 15=USD."""
+
+    version: Literal["FIX.4.2", "FIX.4.4"] = Field(default="FIX.4.2", description="FIX.4.2 or FIX.4.4")
+    sender: FixText = Field(default="VENYM", description="SenderCompID of what is sent")
+    target: FixText = Field(default="VENUE", description="TargetCompID of what is sent")
+    cl_ord_id_prefix: Prefix = Field(default="", description="what stands before the number in a ClOrdID")
+    time_decimals: Decimals = Field(default=3, description="decimals of the second in tags 52 and 60: 0, 3, 6 or 9")
+    tags: Tags = Field(default={}, description="fields of every message")
+    market_tags: Tags = Field(default={}, description="further fields of market orders")
+    limit_tags: Tags = Field(default={}, description="further fields of limit orders")
+    post_only_tags: Tags = Field(default={18: "6"}, description="further fields of post-only orders")
+    short_tags: Tags = Field(default={}, description="further fields of short sales")
+
+
+class Risk(Section):
+    """What the gateway lets out. Whatever is over a limit is refused, by name, and the strategy is told."""
+
+    order_shares_max: Entries = Field(default=1_000, description="shares of one order")
+    order_notional_dollars_max: Dollars = Field(default=250_000, description="shares times price of one order")
+    position_shares_max: Entries = Field(
+        default=1_000, description="a strategy's position in an instrument, either way, were all its open orders filled"
+    )
+    gross_notional_dollars_max: Dollars = Field(
+        default=1_000_000, description="positions and open orders, over all strategies and instruments"
+    )
+    collar_bps: Annotated[int, Field(strict=True, ge=0, le=10_000)] = Field(
+        default=100, description="how far beyond the other side's best price a limit may lie, in 1/100 of a percent"
+    )
+    messages_per_second_max: Annotated[int, Field(strict=True, ge=1, le=1_000_000)] = Field(
+        default=100, description="messages in any second; cancels count and are never refused"
+    )
+    open_orders_max: Annotated[int, Field(strict=True, ge=1, le=OPEN_ORDERS_MAX)] = Field(
+        default=32, description="open orders of a strategy in an instrument; at most 32"
+    )
+    stale_ms: Milliseconds = Field(
+        default=60_000, description="age of an instrument's last event from which no order goes out"
+    )
+    short_sales: Flag = Field(default=True, description="may a strategy sell what it does not have?")
+
+
+class Fees(Section):
+    """What the venue charges a share, in 1e-6 dollars; a rebate is negative."""
+
+    take_e6_share: FeeE6 = Field(default=3_000, description="of an order that met a resting one")
+    make_e6_share: FeeE6 = Field(default=-2_000, description="of an order that rested")
+
+
+class Gateway(Section):
+    """The gateway's tables."""
+
+    orders_max: Entries = Field(default=262_144, description="orders a day; one more is refused")
+
+
+class Venue(Section):
+    """The venue in memory that `venym replay` sends its orders to."""
+
+    order_latency_ns: LatencyNs = Field(default=20_000, description="from the gateway to the venue, at least 1")
+    report_latency_ns: LatencyNs = Field(default=20_000, description="from the venue to the gateway, at least 1")
+    orders_max: Entries = Field(default=1_048_576, description="the market's orders alive at once, in our instruments")
+    levels_max: Entries = Field(default=262_144, description="its price levels alive at once")
+    own_orders_max: Entries = Field(default=262_144, description="our orders a day")
+
+
+class Replay(Section):
+    """`venym replay`."""
+
+    plan: Literal["auto", "fused", "split2", "dedicated"] = Field(
+        default="auto",
+        description="which stages share a core: auto, fused, split2, dedicated; changes speed, never results",
+    )
+    speed: Literal["max"] = Field(default="max", description="max: as fast as it goes")
+    settle_ms: Milliseconds = Field(default=1_000, description="exchange time that goes on after the last message")
+    runs_dir: Folder = Field(
+        default=Path("runs"), description="where run directories are made; relative to the folder venym is started in"
+    )
+
+
+class Instrument(Section):
+    """An instrument that orders may be sent for. One that a strategy names is there at these defaults anyhow."""
+
+    symbol: Symbol = Field(description="as the feed has it")
+    fix_symbol: Symbol = Field(default="", validate_default=False, description="tag 55; the symbol if left out")
+    tick_e4: Entries = Field(default=100, description="prices are multiples of this many 1e-4 dollars")
+    lot_shares: Entries = Field(default=1, description="orders are multiples of this many shares")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _same_symbol(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "symbol" in given and "fix_symbol" not in given:
+            return given | {"fix_symbol": given["symbol"]}
+        return given
+
+
+class Strategy(Section):
+    """A strategy and what it trades."""
+
+    name: Name = Field(description="of your choice")
+    file: StrategyFile = Field(
+        description="Python source, relative to this file; venym:NAME is an example inside the package"
+    )
+    instruments: Symbols = Field(description="symbols it trades")
+    model: ModelFile = Field(
+        default="", description='a model file, relative to this file; "" is none; one model for all strategies'
+    )
+    params: Params = Field(default={}, description="numbers for its PARAMS")
+    timer_ms: Annotated[int, Field(strict=True, ge=0, le=DAY_MS)] = Field(
+        default=0, description="exchange time between two calls of on_timer(); 0 is never"
+    )
+
+    @property
+    def path(self) -> Path:
+        """The file itself, wherever `file` says it is."""
+        return path_of(self.file)
 
 
 class Settings(BaseSettings):
@@ -82,6 +207,19 @@ class Settings(BaseSettings):
     book: Book = Book()
     memory: Memory = Memory()
     runtime: Runtime = Runtime()
+    session: Session = Session()
+    risk: Risk = Risk()
+    fees: Fees = Fees()
+    gateway: Gateway = Gateway()
+    venue: Venue = Venue()
+    replay: Replay = Replay()
+    instruments: tuple[Instrument, ...] = ()
+    strategies: tuple[Strategy, ...] = ()
+
+    @property
+    def model(self) -> Path | None:
+        """The one model file that strategies name, if any does."""
+        return next((Path(strategy.model) for strategy in self.strategies if strategy.model), None)
 
     @classmethod
     def settings_customise_sources(
@@ -95,6 +233,14 @@ class Settings(BaseSettings):
         return (init_settings,)  # its own sources drop what they do not know; resolve reads them and refuses that
 
 
+LISTS: dict[str, type[Section]] = {"instruments": Instrument, "strategies": Strategy}
+LABELS = {"instruments": "symbol", "strategies": "name"}  # the key that an entry is known by
+
+
 def sections() -> dict[str, type[Section]]:
     """The class of each section, in order."""
-    return {name: field.annotation for name, field in Settings.model_fields.items()}  # type: ignore[misc]
+    return {
+        name: field.annotation  # type: ignore[misc]
+        for name, field in Settings.model_fields.items()
+        if name not in LISTS
+    }

@@ -1,0 +1,73 @@
+"""What a value may be is what the part that it is for will take."""
+
+import struct
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from venym.control import values
+from venym.wire import fix_encode
+
+
+def takes(kind: Any, value: object) -> bool:
+    try:
+        TypeAdapter(kind).validate_python(value)
+    except ValidationError:
+        return False
+    return True
+
+
+def template(tags: dict[int, str], sender: str = "A", prefix: str = "", decimals: int = 3) -> bool:
+    """Does the encoder take these?"""
+    try:
+        fix_encode.make_template(
+            "FIX.4.2", fix_encode.NEW_ORDER, sender, "B", tags, cl_ord_id_prefix=prefix, decimals=decimals
+        )
+    except fix_encode.TemplateError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("tag", range(-1, 200))
+def test_tags_are_those_that_the_encoder_leaves_free(tag: int) -> None:
+    assert takes(values.Tags, {str(tag): "x"}) is template({tag: "x"})
+
+
+@given(st.text(max_size=3))
+def test_fix_text_is_what_the_encoder_takes(text: str) -> None:
+    assert takes(values.FixText, text) is template({}, sender=text)
+    assert takes(values.Prefix, text) is template({}, prefix=text)
+
+
+def test_prefixes_and_decimals_are_those_of_the_encoder() -> None:
+    for length in (20, 21):
+        assert takes(values.Prefix, "x" * length) is template({}, prefix="x" * length)
+    for decimals in range(-1, 11):
+        assert takes(values.Decimals, decimals) is template({}, decimals=decimals)
+
+
+@pytest.mark.parametrize("value", [True, "1", None, float("nan"), float("inf"), 2**53 + 1, -(2**53) - 1, [1], {}])
+def test_a_parameter_is_no_such_thing(value: object) -> None:
+    assert not takes(values.Params, {"x": value})
+
+
+@given(st.one_of(st.integers(-(2**53), 2**53), st.floats(allow_nan=False, allow_infinity=False)))
+def test_a_parameter_is_a_number_that_a_float64_holds(value: float) -> None:
+    (held,) = TypeAdapter(values.Params).validate_python({"x": value}).values()
+    assert type(held) is type(value)
+    assert struct.unpack("d", struct.pack("d", held)) == (value,)
+
+
+@pytest.mark.parametrize("path", ["a\0b", "a\udcffb"])
+def test_a_path_is_text(path: str) -> None:
+    for kind in (values.Folder, values.FolderOrNone, values.ModelFile, values.StrategyFile):
+        assert not takes(kind, path)
+
+
+@pytest.mark.parametrize("symbol", ["", "A B", "\u00c4", "123456789", "A\n"])
+def test_a_symbol_fits_the_eight_octets_that_it_has(symbol: str) -> None:
+    assert not takes(values.Symbol, symbol)
+    assert takes(values.Symbol, "BRK.A-W=")

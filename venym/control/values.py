@@ -1,0 +1,131 @@
+"""The types of setting: what a value may be, and what is said when it is not.
+
+A validator takes what stands in the file, or what `given` made of an option's text, and raises ValueError with the
+reason, which is shown behind the setting's name.
+"""
+
+import math
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+LARGEST_INDEX = 2**31 - 1  # tables are indexed with 32 bits
+EXACT_MAX = 2**53  # float64 holds every whole number up to here
+DAY_MS = 86_400_000
+FIX_DECIMALS = (0, 3, 6, 9)
+FIX_OWN_TAGS = frozenset({8, 9, 10, 11, 34, 35, 38, 40, 41, 43, 44, 49, 52, 54, 55, 56, 59, 60, 97, 122})
+EXAMPLE = re.compile(r"venym:([a-z][a-z0-9_]*)")
+EXAMPLES = Path(__file__).resolve().parent.parent / "strategies"
+
+
+def path_of(file: str) -> Path:
+    """The path that the setting of a strategy's file means: ``venym:NAME`` is an example inside the package."""
+    example = EXAMPLE.fullmatch(file)
+    return EXAMPLES / f"{example[1]}.py" if example else Path(file)
+
+
+def _path_text(given: str) -> str:
+    if "\0" in given:
+        raise ValueError("a path has no zero byte")
+    try:
+        given.encode()
+        Path(given).expanduser()
+    except UnicodeEncodeError as error:
+        raise ValueError("a path is written in UTF-8") from error
+    except RuntimeError as error:  # ~somebody
+        raise ValueError("could not determine home directory") from error
+    return given
+
+
+def _folder(given: Any) -> Any:
+    """TOML has no null: an empty text is no folder."""
+    if given == "":
+        return None
+    return Path(_path_text(given)).expanduser() if isinstance(given, str) else given
+
+
+def _strategy_file(given: str) -> str:
+    if given.startswith("venym:") and not EXAMPLE.fullmatch(given):
+        raise ValueError("an example is venym:NAME")
+    if not given:
+        raise ValueError("a file must be named")
+    return _path_text(given)
+
+
+def _fix_text(given: str) -> str:
+    if not re.fullmatch(r"[ -~]+", given):
+        raise ValueError("FIX text is one or more printable ASCII characters")
+    return given
+
+
+def _tag(given: Any) -> int:
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", str(given)):
+        raise ValueError("a tag is a whole number from 1 up")
+    if int(given) in FIX_OWN_TAGS:
+        raise ValueError(f"tag {given} is written by venym itself")
+    return int(given)
+
+
+def _decimals(given: int) -> int:
+    if given not in FIX_DECIMALS:
+        raise ValueError("input should be 0, 3, 6 or 9")
+    return given
+
+
+def _symbol(given: str) -> str:
+    if not re.fullmatch(r"[!-~]{1,8}", given):
+        raise ValueError("a symbol is 1 to 8 printable ASCII characters without a space")
+    return given
+
+
+def _symbols(given: Any) -> Any:
+    if not isinstance(given, list | tuple):
+        raise ValueError("input should be a list of symbols")
+    if not given:
+        raise ValueError("there must be at least one symbol")
+    for place, symbol in enumerate(given):
+        if symbol in given[:place]:
+            raise ValueError(f"{symbol} stands there twice")
+    return given
+
+
+def _name(given: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,31}", given):
+        raise ValueError("a name is up to 32 letters, digits, _ and -, and begins with a letter or _")
+    return given
+
+
+def _number(given: Any) -> Any:
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        raise ValueError("input should be a number")
+    if isinstance(given, int) and abs(given) > EXACT_MAX:
+        raise ValueError(f"a whole number should be at most {EXACT_MAX}")
+    if not math.isfinite(given):
+        raise ValueError("input should be a finite number")
+    return given
+
+
+Flag = Annotated[bool, Field(strict=True)]
+Entries = Annotated[int, Field(strict=True, ge=1, le=LARGEST_INDEX)]
+Dollars = Annotated[int, Field(strict=True, ge=1, le=10**12)]
+Milliseconds = Annotated[int, Field(strict=True, ge=1, le=DAY_MS)]
+LatencyNs = Annotated[int, Field(strict=True, ge=1, le=10**12)]
+FeeE6 = Annotated[int, Field(strict=True, ge=-(10**9), le=10**9)]
+When = Literal["auto", "never", "always"]
+
+Folder = Annotated[Path, BeforeValidator(_folder)]
+FolderOrNone = Annotated[Path | None, BeforeValidator(_folder)]
+ModelFile = Annotated[str, Field(strict=True), AfterValidator(_path_text)]
+StrategyFile = Annotated[str, Field(strict=True), AfterValidator(_strategy_file)]
+
+Decimals = Annotated[int, Field(strict=True), AfterValidator(_decimals)]
+FixText = Annotated[str, Field(strict=True, max_length=64), AfterValidator(_fix_text)]
+Prefix = Annotated[str, Field(strict=True, pattern=r"^[ -~]*$", max_length=20)]
+Tags = dict[Annotated[int, BeforeValidator(_tag)], FixText]
+
+Name = Annotated[str, Field(strict=True), AfterValidator(_name)]
+Symbol = Annotated[str, Field(strict=True), AfterValidator(_symbol)]
+Symbols = Annotated[tuple[Symbol, ...], BeforeValidator(_symbols)]
+Params = dict[str, Annotated[int | float, BeforeValidator(_number)]]
