@@ -68,6 +68,18 @@ class Stage:
             made += taken(self.pipeline.features.rows)
         return made
 
+    def pour(self, events: np.ndarray) -> list[np.void]:
+        """A row for each of many events, (n,): as many at a time as the link to inference has room for."""
+        link, made = self.pipeline.features.events, []
+        most = len(self.pipeline.features.rows.slots)
+        for part in np.split(events, range(most, len(events), most)):
+            head = int(link.cursor[HEAD])
+            link.slots.view(BOOK_EVENT)[np.arange(head, head + len(part)) & (len(link.slots) - 1)] = part
+            link.cursor[HEAD] = head + len(part)
+            assert pipeline.drain(self.pipeline, pipeline.FEATURES) == len(part)
+            made += taken(self.pipeline.features.rows)
+        return made
+
     def last(self, *events: np.ndarray) -> dict[str, float]:
         """The features after the last event, by name, and `ready`."""
         row = self.rows(list(events))[-1]

@@ -280,11 +280,11 @@ def test_a_full_link_takes_no_event_and_loses_none():
 
 def test_more_events_in_a_horizon_than_samples_lose_nothing_but_their_bucket():
     """20,000 events in 10 s, mids that tell them apart: each return is of the bucket a horizon ago."""
-    stage, made = Stage(), []
-    for k in range(40_000):
-        stage.put(book_event(k / 2000, ((100_000 + k, 100),), ((100_002 + k, 100),)))
-        stage.step()
-        made += taken(stage.pipeline.features.rows)
+    stage, number = Stage(), np.arange(40_000)
+    events = np.repeat(book_event(0), len(number))
+    events["time_ns"] += number * 500_000
+    events["bid_price_e4"][:, 0], events["ask_price_e4"][:, 0] = 100_000 + number, 100_002 + number
+    made = stage.pour(events)
     ctx = stage.pipeline.features
     span = [int(ctx.states[0].heads[k] - ctx.states[0].tails[k]) for k in range(HORIZONS)]
     assert 150 < span[0] < span[1] < SAMPLES and 1024 < span[2] < SAMPLES
