@@ -89,7 +89,7 @@ def test_its_predictions_are_finite_on_the_whole_capture_and_tell_its_moments_ap
 def test_the_pipeline_turns_the_capture_into_its_signals(
     script: dict[str, Any], model: Model, rows: np.ndarray, expected: np.ndarray
 ) -> None:
-    made = pipeline.build(zeroed, script["LIMITS"], FRAMES_BYTES_MIN, 1_024, ("AAPL",), model=model)
+    made = pipeline.build_market(zeroed, script["LIMITS"], FRAMES_BYTES_MIN, 1_024, ("AAPL",), model=model)
     link = made.inference.signals
     signals: list[np.void] = []
 
