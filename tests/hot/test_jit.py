@@ -10,7 +10,7 @@ from numba.core.errors import NumbaError
 
 from venym.hot import jit
 from venym.hot.cache import ROOT, CacheWarning
-from venym.hot.jit import PLAIN, Compiles, FirstCompile, hot, plug_in, small, step
+from venym.hot.jit import PLAIN, Compiles, FirstCompile, hot, inner, plug_in, small, step
 
 pytestmark = pytest.mark.skipif(PLAIN, reason="needs the compiler")
 
@@ -56,6 +56,20 @@ def test_it_would_compile_with_reference_counts(function: Any, argument: Any) ->
     njit(**{**jit.OPTIONS, "_nrt": True})(function).compile((typeof(argument),))
 
 
+def test_an_inner_function_is_called_by_compiled_code_only() -> None:
+    @inner
+    def one_more(a):
+        return a + 1
+
+    @hot
+    def twice_one_more(a):
+        return 2 * one_more(a)
+
+    assert twice_one_more(3) == 8
+    with pytest.raises(TypeError, match="one_more is called by compiled code only"):
+        one_more(3)  # there is a machine code for it by now
+
+
 def test_numbers_are_numpys() -> None:
     @hot
     def quotient(a, b):
@@ -72,7 +86,7 @@ def test_numbers_are_numpys() -> None:
 def test_every_flag_is_spelled_out() -> None:
     """A callee compiled inside a caller inherits what is not spelled."""
     assert set(jit.OPTIONS) == {"nogil", "_nrt", "error_model", "boundscheck", "fastmath"}
-    for decorate in (hot, small, step):
+    for decorate in (hot, small, step, inner):
         made: Any = decorate(makes_a_list)
         assert jit.OPTIONS.items() <= made.targetoptions.items()
 

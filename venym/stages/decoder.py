@@ -36,28 +36,31 @@ from ..wire.moldudp64 import (
     session_low,
 )
 from ..wire.scan import LINES_MAX
-from .book import BUY, SELL, Orders, TableFull, Take, best_level, build_orders, clear_channel, is_crossed
+from .book import BUY, SELL, Orders, Take, best_level, build_orders, is_crossed
 from .itch import apply_message, is_print
 from .lookahead import DEPTH, RING_WORDS, look_ahead
-from .market import ENDED, OPEN, UNBEGUN, Market, build_market, effective_state, forget_channel, trading
+from .market import ENDED, Market, build_market, effective_state, is_suspect, trading
+from .sessions import begin_session, channel_of_line
 
 # Words of `cursor`: where in its packet the decoder is; then what it has told, and how.
 BUSY, AT, END, LEFT, SKIP, SEQUENCE, CHANNEL_INDEX, AHEAD, TURN, UNTIL_NS = range(10)
-CLOCK_NS, ORDINAL, TAKEN_CYCLES, TO_GATEWAY, SETTLE_NS, TIMED = range(10, 16)
+CLOCK_NS, ORDINAL, TAKEN_CYCLES, TO_GATEWAY, SETTLE_NS, TIMED, WINDOW, WAITED = range(10, 18)
 MESSAGES_BURST, EVENTS_BURST = range(2)  # words of `burst`
 UNBOUNDED = 1 << 62  # LEFT of a packet that does not say how many blocks it has
 _TIMED_BYTES = TIMESTAMP + 6  # of a message, as far as its time stamp
-CURSOR_WORDS = 16
+CURSOR_WORDS = 24
 
 
 class Context(NamedTuple):
     packets: Link
     events: Link
     states: Link
+    intents: Link
     frames: np.ndarray
     orders: Orders
     market: Market
     counters: np.ndarray
+    types: np.ndarray  # (256,) int64: messages by their first octet
     channel_of: np.ndarray  # by line: 1 + its channel, 0 not seen yet
     cursor: np.ndarray
     ring: np.ndarray
@@ -79,6 +82,7 @@ def build(
     packets: Link,
     events: Link,
     states: Link,
+    intents: Link,
     frames: np.ndarray,
     limits: Limits,
     instruments: tuple[str, ...] = (),
@@ -86,19 +90,23 @@ def build(
     burst: tuple[int, int] = (256, 256),
     to_gateway: bool = False,
     settle_ns: int = 0,
+    window: int = 0,
 ) -> Context:
     """The decoder's context. `take(name, count, dtype)` gives zeroed memory; `frames` is the memory that PACKET.offset
     points into; `burst` is how many messages one step applies, and how many events it tells, at most; `to_gateway`:
-    somebody reads `states`."""
+    somebody reads `states`; `window`: how many events may be told and not done with by the strategies, as DONE of
+    `intents` says; 0: any."""
     channels = limits.channels_max
     made = Context(
         packets=packets,
         events=events,
         states=states,
+        intents=intents,
         frames=frames,
         orders=build_orders(take, channels, limits.orders_max, limits.levels_max, limits.instruments_max, queues),
         market=build_market(take, channels, limits.instruments_max, limits.trades_max, instruments),
         counters=take("decoder_counters", metrics.DECODER_COUNTERS, np.dtype(np.int64)),
+        types=take("message_types", 256, np.dtype(np.int64)),
         channel_of=take("channel_of", LINES_MAX, np.dtype(np.int32)),
         cursor=take("decoder_cursor", CURSOR_WORDS, np.dtype(np.int64)),
         ring=take("lookahead", RING_WORDS, np.dtype(np.int64)),
@@ -107,6 +115,7 @@ def build(
     made.cursor[UNTIL_NS] = NEVER_NS
     made.cursor[TO_GATEWAY] = to_gateway
     made.cursor[SETTLE_NS] = settle_ns
+    made.cursor[WINDOW] = window
     return made
 
 
@@ -134,7 +143,9 @@ def step(ctx):
         allowed = room(ctx.events, ctx.burst[EVENTS_BURST] - (ctx.cursor[ORDINAL] - first))
         if ctx.cursor[TO_GATEWAY] != 0:
             allowed = room(ctx.states, allowed)
-        if allowed == 0:
+        if ctx.cursor[WINDOW] != 0:
+            allowed = min(allowed, in_window(ctx.cursor, mark(ctx.intents, DONE)))
+        if allowed <= 0:
             break
         passed = apply_blocks(ctx, ctx.burst[MESSAGES_BURST] - work, allowed)
         work += passed
@@ -149,6 +160,19 @@ def step(ctx):
         set_mark(ctx.events, DONE, clock_ns)
     set_mark(ctx.events, MARK, clock_ns)
     return work
+
+
+@small
+def in_window(cursor, done):
+    """How many events may be told before the strategies are done with more. Where a packet waits for that, it counts as
+    taken when its turn comes: a replay's waiting is no latency."""
+    allowed = cursor[WINDOW] - (cursor[ORDINAL] - 1 - done)
+    if allowed <= 0:
+        cursor[WAITED] = 1
+    elif cursor[WAITED] != 0:
+        cursor[WAITED] = 0
+        cursor[TAKEN_CYCLES] = cycles()
+    return allowed
 
 
 @hot
@@ -167,7 +191,7 @@ def open_packet(ctx):
     cursor[END] = start + length
     cursor[SKIP] = 0
     cursor[LEFT] = 0
-    cursor[TAKEN_CYCLES] = packet.taken_cycles
+    cursor[TAKEN_CYCLES] = packet.taken_cycles if cursor[WINDOW] == 0 else cycles()
     cursor[TIMED] = 0
     if packet.framing == BLOCKS:
         cursor[TIMED] = 1 if ctx.market.instruments.shape[0] > 0 else 0
@@ -243,37 +267,6 @@ def open_mold(ctx, line, start):
     cursor[AT] = start + HEADER_BYTES
 
 
-@hot
-def channel_of_line(ctx, line, high, low):
-    """Index of the line's channel. A line seen for the first time joins the channel that carries its session: it is
-    the other copy; otherwise it begins a channel of its own."""
-    if ctx.channel_of[line] != 0:
-        return np.int64(ctx.channel_of[line]) - 1
-    channels = ctx.market.channels
-    for index in range(channels.shape[0]):
-        channel = slot_at(channels, index)
-        if channel.stream == UNBEGUN:
-            begin_session(ctx, index, high, low)
-        if channel.session_high == high and channel.session_low == low:
-            ctx.channel_of[line] = index + 1
-            return np.int64(index)
-    raise TableFull("book.channels_max")
-
-
-@hot
-def begin_session(ctx, index, high, low):
-    """Empty books, and nothing known but the session."""
-    ctx.counters[metrics.SESSIONS] += 1
-    channel = slot_at(ctx.market.channels, index)
-    if channel.stream != UNBEGUN:
-        clear_channel(ctx.orders, index)
-    forget_channel(ctx.market, index)
-    channel.session_high = high
-    channel.session_low = low
-    channel.expected = 0
-    channel.stream = OPEN
-
-
 @stage_step
 def apply_blocks(ctx, allowed, events_allowed):
     """Apply at most `allowed` messages of the open packet, up to `events_allowed` events; returns how many blocks were
@@ -305,6 +298,7 @@ def apply_blocks(ctx, allowed, events_allowed):
             ctx.counters[metrics.MESSAGES] += 1
         else:
             cursor[CLOCK_NS] = max(cursor[CLOCK_NS], time_ns)
+            ctx.types[ctx.frames[at + LENGTH_BYTES]] += 1
             book, side, price_e4, shares, reference = apply_message(
                 ctx.orders, ctx.market, ctx.counters, channel, ctx.frames, at + LENGTH_BYTES, length
             )
@@ -388,9 +382,3 @@ def tell_state(state, event, book):
     state.last_price_e4 = book.last_price_e4
     state.state = event.state
     state.marks = event.marks
-
-
-@small
-def is_suspect(market, book):
-    """A modification did not fit, or the channel missed messages in this session."""
-    return book.misfit != 0 or slot_at(market.channels, np.int64(book.channel)).gaps != 0

@@ -271,3 +271,9 @@ def forget_channel(market, channel):
     held.mwcb_level_1_e8 = 0
     held.mwcb_level_2_e8 = 0
     held.mwcb_level_3_e8 = 0
+
+
+@small
+def is_suspect(market, book):
+    """A modification did not fit, or the channel missed messages in this session."""
+    return book.misfit != 0 or slot_at(market.channels, np.int64(book.channel)).gaps != 0
