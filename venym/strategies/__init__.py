@@ -1,0 +1,1 @@
+"""Strategies: what a user writes, examples to copy, and the loader."""
