@@ -1,6 +1,7 @@
 """Lists among the settings: entries are given in the file, found by name, and whatever is wrong is named."""
 
 import os
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +203,13 @@ def test_a_queue_is_not_waited_for(toml: Any, tmp_path: Path) -> None:
     assert line.endswith(f"{tmp_path}/queue.py: not a file")
 
 
+def test_links_that_go_in_circles_lead_nowhere(toml: Any, tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("a")
+    for file in ("a", "a/b.py"):
+        (line,) = refusal(toml(TAKER.replace(str(HERE), file)))
+        assert line.endswith(f"{tmp_path}/{file}: Too many levels of symbolic links")
+
+
 def test_two_models_are_one_too_many(toml: Any, tmp_path: Path) -> None:
     for name in ("a.json", "b.json"):
         (tmp_path / name).touch()
@@ -226,3 +234,13 @@ def test_a_variable_changes_no_entry(name: str) -> None:
 def test_all_that_is_wrong_is_told_at_once(toml: Any) -> None:
     path = toml(f"[bok]\nx = 1\n{TAKER}timr_ms = 1\n{QUOTER.replace(str(HERE), 'gone.py')}timer_ms = -1\n{QUOTER}")
     assert len(refusal(path, ("strategies.taker.timer_ms=x", "strategies.other.timer_ms=1"))) == 7
+
+
+def test_the_example_of_a_replay_runs_two_examples_and_the_model_that_comes_with_them() -> None:
+    path = HERE.parents[2] / "config" / "replay.toml"
+    written = tomllib.loads(path.read_text("utf-8"))["strategies"]
+    assert [entry["file"] for entry in written] == ["venym:taker", "venym:quoter"]
+    options = [f"strategies.{entry['name']}.file={HERE}" for entry in written]  # what is said of them holds anyhow
+    settings = resolve(path, options, {}).settings
+    assert settings.model == HERE.parents[2] / "replay_data" / "aapl-demo.model.json"
+    assert [instrument.symbol for instrument in settings.instruments] == ["AAPL"]

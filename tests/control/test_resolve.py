@@ -56,7 +56,7 @@ OTHER_VALUES = {
     "session.time_decimals": 9,
     "risk.open_orders_max": 3,
     "replay.plan": "split2",
-    "replay.speed": "max",  # there is no other
+    "replay.speed": "0.5",
     "runtime.cache_dir": Path("/somewhere"),
     "replay.runs_dir": Path("elsewhere"),
 }

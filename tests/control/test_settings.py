@@ -1,11 +1,14 @@
 """The settings are those of the parts they are for."""
 
+from typing import get_args
+
 import pytest
 from pydantic import ValidationError
 
 from venym.control import settings as held
 from venym.control.settings import Instrument, Settings, Strategy
 from venym.hot.arena import Arena
+from venym.pipeline import PLANS
 from venym.stages.decoder import Limits
 from venym.transport.capture import FRAMES_BYTES_MIN
 
@@ -23,6 +26,11 @@ def test_memory_is_taken_by_these_words() -> None:
     memory = Settings().memory
     Arena(1 << 20, memory.huge_pages, memory.lock).close()
     Arena(1 << 20, "never", "never").close()
+
+
+def test_the_plans_of_a_replay_are_those_of_the_pipeline() -> None:
+    plans = Settings.model_fields["replay"].annotation.model_fields["plan"].annotation  # type: ignore[union-attr]
+    assert set(get_args(plans)) == {"auto", *PLANS}
 
 
 def test_an_instrument_goes_by_its_symbol_unless_told_otherwise() -> None:

@@ -30,6 +30,7 @@ from .values import (
     Name,
     Params,
     Prefix,
+    Speed,
     StrategyFile,
     Symbol,
     Symbols,
@@ -98,12 +99,13 @@ class Session(Section):
 
 
 class Risk(Section):
-    """What the gateway lets out. Whatever is over a limit is refused, by name, and the strategy is told."""
+    """What the gateway lets out, for all strategies together where nothing else is said. What is over a limit is
+    refused, by name, and the strategy is told."""
 
     order_shares_max: Entries = Field(default=1_000, description="shares of one order")
     order_notional_dollars_max: Dollars = Field(default=250_000, description="shares times price of one order")
     position_shares_max: Entries = Field(
-        default=1_000, description="a strategy's position in an instrument, either way, were all its open orders filled"
+        default=1_000, description="position in an instrument, either way, were all open orders in it filled"
     )
     gross_notional_dollars_max: Dollars = Field(
         default=1_000_000, description="positions and open orders, over all strategies and instruments"
@@ -117,9 +119,7 @@ class Risk(Section):
     open_orders_max: Annotated[int, Field(strict=True, ge=1, le=OPEN_ORDERS_MAX)] = Field(
         default=32, description="open orders of a strategy in an instrument; at most 32"
     )
-    stale_ms: Milliseconds = Field(
-        default=60_000, description="age of an instrument's last event from which no order goes out"
-    )
+    stale_ms: Milliseconds = Field(default=60_000, description="silence of the market from which on no order goes out")
     short_sales: Flag = Field(default=True, description="may a strategy sell what it does not have?")
 
 
@@ -134,6 +134,10 @@ class Gateway(Section):
     """The gateway's tables."""
 
     orders_max: Entries = Field(default=262_144, description="orders a day; one more is refused")
+    requests_max: Entries = Field(
+        default=1_048_576, description="messages a day: new orders, replaces, cancels; the last ones are for cancels"
+    )
+    executions_max: Entries = Field(default=1_048_576, description="executions a day; one more is a kill")
 
 
 class Venue(Section):
@@ -141,9 +145,14 @@ class Venue(Section):
 
     order_latency_ns: LatencyNs = Field(default=20_000, description="from the gateway to the venue, at least 1")
     report_latency_ns: LatencyNs = Field(default=20_000, description="from the venue to the gateway, at least 1")
-    orders_max: Entries = Field(default=1_048_576, description="the market's orders alive at once, in our instruments")
+    channels_max: Entries = Field(default=8, description="sequenced streams of messages")
+    displayed_max: Entries = Field(
+        default=1_048_576, description="the market's orders alive at once, in our instruments"
+    )
     levels_max: Entries = Field(default=262_144, description="its price levels alive at once")
-    own_orders_max: Entries = Field(default=262_144, description="our orders a day")
+    side_levels_max: Entries = Field(default=16_384, description="price levels of one side of a book")
+    orders_max: Entries = Field(default=262_144, description="our orders a day; one more is rejected")
+    ids_max: Entries = Field(default=1_048_576, description="our ClOrdIDs a day; one more is rejected")
 
 
 class Replay(Section):
@@ -153,7 +162,10 @@ class Replay(Section):
         default="auto",
         description="which stages share a core: auto, fused, split2, dedicated; changes speed, never results",
     )
-    speed: Literal["max"] = Field(default="max", description="max: as fast as it goes")
+    speed: Speed = Field(
+        default="max",
+        description="max: as fast as it goes; realtime; or seconds of exchange time a second, such as 0.1",
+    )
     settle_ms: Milliseconds = Field(default=1_000, description="exchange time that goes on after the last message")
     runs_dir: Folder = Field(
         default=Path("runs"), description="where run directories are made; relative to the folder venym is started in"
@@ -189,7 +201,7 @@ class Strategy(Section):
     )
     params: Params = Field(default={}, description="numbers for its PARAMS")
     timer_ms: Annotated[int, Field(strict=True, ge=0, le=DAY_MS)] = Field(
-        default=0, description="exchange time between two calls of on_timer(); 0 is never"
+        default=0, description="exchange time between two calls of on_timer(); 0 is the file's TIMER_NS"
     )
 
     @property

@@ -6,6 +6,7 @@ reason, which is shown behind the setting's name.
 
 import math
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -74,6 +75,17 @@ def _decimals(given: int) -> int:
     return given
 
 
+def _speed(given: Any) -> Any:
+    text = str(given) if isinstance(given, int | float) and not isinstance(given, bool) else given
+    if isinstance(text, str):
+        if text in ("max", "realtime"):
+            return text
+        with suppress(ValueError):
+            if 0 < float(text) < math.inf:
+                return text
+    raise ValueError("a speed is max, realtime, or a number above 0")
+
+
 def _symbol(given: str) -> str:
     if not re.fullmatch(r"[!-~]{1,8}", given):
         raise ValueError("a symbol is 1 to 8 printable ASCII characters without a space")
@@ -109,10 +121,10 @@ def _number(given: Any) -> Any:
 
 Flag = Annotated[bool, Field(strict=True)]
 Entries = Annotated[int, Field(strict=True, ge=1, le=LARGEST_INDEX)]
-Dollars = Annotated[int, Field(strict=True, ge=1, le=10**12)]
+Dollars = Annotated[int, Field(strict=True, ge=1, le=10**9)]
 Milliseconds = Annotated[int, Field(strict=True, ge=1, le=DAY_MS)]
 LatencyNs = Annotated[int, Field(strict=True, ge=1, le=10**12)]
-FeeE6 = Annotated[int, Field(strict=True, ge=-(10**9), le=10**9)]
+FeeE6 = Annotated[int, Field(strict=True, ge=-(10**6), le=10**6)]
 When = Literal["auto", "never", "always"]
 
 Folder = Annotated[Path, BeforeValidator(_folder)]
@@ -124,6 +136,8 @@ Decimals = Annotated[int, Field(strict=True), AfterValidator(_decimals)]
 FixText = Annotated[str, Field(strict=True, max_length=64), AfterValidator(_fix_text)]
 Prefix = Annotated[str, Field(strict=True, pattern=r"^[ -~]*$", max_length=20)]
 Tags = dict[Annotated[int, BeforeValidator(_tag)], FixText]
+
+Speed = Annotated[str, BeforeValidator(_speed)]
 
 Name = Annotated[str, Field(strict=True), AfterValidator(_name)]
 Symbol = Annotated[str, Field(strict=True), AfterValidator(_symbol)]
