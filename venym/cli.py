@@ -66,6 +66,20 @@ def _generate_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="what was written as JSON instead of a table")
 
 
+def _replay_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "files", metavar="FILE", nargs="+", type=Path, help="captures or day files, one stream in order"
+    )
+    parser.add_argument(
+        "--plan", choices=("auto", "fused", "split2", "dedicated"), help="which stages share a core (replay.plan)"
+    )
+    parser.add_argument("--speed", metavar="max|realtime|N", help="exchange time a second (replay.speed)")
+    parser.add_argument("--date", metavar="YYYY-MM-DD", type=iso_date, help="the session, where the files do not say")
+    parser.add_argument("--orders", metavar="FILE", type=Path, help="a copy of the orders sent, one FIX message a line")
+    parser.add_argument("--run-dir", metavar="DIR", type=Path, help="an empty directory for what the run leaves")
+    parser.add_argument("--json", action="store_true", help="the result as JSON instead of a summary")
+
+
 COMMANDS = (
     Command("check", "resolve and print every setting and where it came from", "check", False, _check_arguments),
     Command(
@@ -76,6 +90,7 @@ COMMANDS = (
         _decode_arguments,
     ),
     Command("book", "build every order book and show them", "ladder", True, _book_arguments),
+    Command("replay", "run captures through strategies into a venue in memory", "replay", True, _replay_arguments),
     Command("generate", "write a made-up trading day", "generate", True, _generate_arguments),
 )
 
@@ -83,6 +98,9 @@ COMMANDS = (
 ERRORS = (
     ("venym.transport.capture", "CaptureError", BAD_DATA),
     ("venym.hot.pages", "ArenaError", USAGE),
+    ("venym.strategies.load", "StrategyError", USAGE),
+    ("venym.models.model", "ModelError", USAGE),
+    ("venym.control.engine", "StageFailed", FAULT),
 )
 
 EPILOG = """\

@@ -1,27 +1,43 @@
 """READ FIRST: the stages, the links between them, and the loop that runs them.
 
     feed ──feed_decoder──▶ decoder ──decoder_features──▶ features ──features_inference──▶ inference ─┐
-                                                                            (strategy) ◀─inference_strategy─┘
+      │                       └─decoder_gateway─┐                                                    │
+      │                                         ▼                                                    │
+      │    gateway_journal ◀───────────────── gateway ◀─strategy_gateway── strategy ◀─inference_strategy
+      │                      gateway_venue ─┘ ▲     └──gateway_strategy───────▲
+      └──feed_venue──▶ venue ◀─┘   └─venue_gateway       the venue in memory is there in a replay only
 
-Every stage is a `step(context)` in a file of its own under stages/. A core runs `duty_cycle` over the stages of its
-mask; which stages share a core changes speed, never results. A mask without the later stages leaves their link to the
-caller.
+Every stage is a `step(context)` in a file of its own under stages/ (the venue's under venue/). A core runs `duty_cycle`
+over the stages of its mask; which stages share a core changes speed, never results. The market side, up to the signals,
+can be had alone: for what reads and does not trade.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from .hot.arena import required
-from .hot.jit import hot
+from .hot.duty_cycle import STAGE, rest, running
+from .hot.jit import hot, inner
 from .hot.jit import step as stage_step
 from .hot.layout import aligned
-from .hot.link import CURSOR_WORDS, Link, lay_link
+from .hot.link import CURSOR_WORDS, MARK, Link, is_empty, lay_link
 from .models.model import Model, no_model
-from .records import BOOK_EVENT, FEATURE_ROW, INTENT, MARKET_STATE, ORDER_EVENT, PACKET, SIGNAL, WIRE_MESSAGE
-from .stages import decoder, features, feed, inference
+from .records import (
+    BOOK_EVENT,
+    FEATURE_ROW,
+    INTENT,
+    MARKET_STATE,
+    NEVER_NS,
+    ORDER_EVENT,
+    PACKET,
+    SIGNAL,
+    WIRE_MESSAGE,
+)
+from .stages import decoder, features, feed, gateway, inference, risk, strategy
 from .stages.book import Take
+from .venue import memory as venue
 
 # Bits of a core's mask.
 FEED, DECODER, FEATURES, INFERENCE, STRATEGY, GATEWAY, VENUE = (1 << bit for bit in range(7))
@@ -84,16 +100,18 @@ LINKS = {
 
 
 class Pace(NamedTuple):
-    """How much a step does at most: packets handed on, messages applied, events told. Large is fast in all, small is
-    quick from tick to order: what came first does not wait for what came with it."""
+    """How much a step does at most: packets handed on, messages applied, events told; and how far the market may run
+    ahead. Large is fast in all, small is quick from tick to order: what came first does not wait for what came with
+    it. Results are the same."""
 
     packets: int = LINKS["feed_decoder"].burst
     messages: int = LINKS["decoder_features"].burst
     events: int = LINKS["decoder_features"].burst
+    window: int = 0  # events told and not done with by the strategies; 0: any
 
 
 THROUGHPUT = Pace()
-LATENCY = Pace(packets=1, events=1)
+LATENCY = Pace(packets=1, events=1, window=1)
 
 
 class MarketSide(NamedTuple):
@@ -127,6 +145,7 @@ def build_market(
     model inference passes the market on. `trading`: the order side is there and reads what goes to it; exchange time
     goes on for `settle_ns` after the last message of all."""
     packets, events, rows = (lay(take, name) for name in ("feed_decoder", "decoder_features", "features_inference"))
+    intents = lay(take, "strategy_gateway")
     source = feed.build(take, packets, lay(take, "feed_venue"), trading, frames_octets, found_max, pace.packets)
     return MarketSide(
         feed=source,
@@ -135,6 +154,7 @@ def build_market(
             packets,
             events,
             lay(take, "decoder_gateway"),
+            intents,
             source.frames,
             limits,
             instruments,
@@ -142,12 +162,102 @@ def build_market(
             (pace.messages, pace.events),
             trading,
             settle_ns,
+            pace.window,
         ),
         features=features.build(take, events, rows, len(instruments), LINKS["features_inference"].burst),
         inference=inference.build(
             take, rows, lay(take, "inference_strategy"), model or no_model(), LINKS["inference_strategy"].burst
         ),
     )
+
+
+class OrderSide(NamedTuple):
+    """From signals to orders and back: the contexts of its stages."""
+
+    strategy: strategy.Context
+    gateway: gateway.Context
+    venue: venue.Context
+
+
+class Pipeline(NamedTuple):
+    market: MarketSide
+    orders: OrderSide
+
+
+class Trading(NamedTuple):
+    """What trades, with whom, under which limits. Instruments are in the order of the market side's."""
+
+    strategies: Sequence[strategy.Assignment]
+    instruments: Sequence[gateway.Instrument]
+    session: gateway.Session
+    limits: risk.RiskLimits
+    fees: gateway.Fees
+    tables: gateway.Tables
+    venue_session: venue.Session
+    venue_limits: venue.Limits
+    order_latency_ns: int
+    report_latency_ns: int
+    midnight_ns: int  # of the session's date, since 1970
+
+
+def build_orders(take: Take, market: MarketSide, trading: Trading) -> OrderSide:
+    """The order side of a replay: inputs are held until their turn, and the venue is in memory. What the gateway
+    refuses a strategy learns no earlier than if the venue had."""
+    intents, events = market.decoder.intents, lay(take, "gateway_strategy")
+    wire, reports, journal = (lay(take, name) for name in ("gateway_venue", "venue_gateway", "gateway_journal"))
+    count = len(trading.instruments)
+    return OrderSide(
+        strategy=strategy.build(
+            take,
+            market.inference.signals,
+            events,
+            intents,
+            trading.strategies,
+            count,
+            hold=True,
+            burst=LINKS["inference_strategy"].burst,
+        ),
+        gateway=gateway.build(
+            take,
+            intents,
+            market.decoder.states,
+            reports,
+            events,
+            wire,
+            journal,
+            trading.session,
+            trading.instruments,
+            trading.limits,
+            trading.fees,
+            trading.midnight_ns,
+            hold=True,
+            refusal_ns=trading.order_latency_ns + trading.report_latency_ns,
+            strategies=len(trading.strategies),
+            tables=trading.tables,
+            armed=True,
+            burst=LINKS["strategy_gateway"].burst,
+        ),
+        venue=venue.build(
+            take,
+            market.feed.venue_packets,
+            market.feed.frames,
+            wire,
+            reports,
+            [venue.Listing(*instrument) for instrument in trading.instruments],
+            trading.venue_session,
+            trading.order_latency_ns,
+            trading.report_latency_ns,
+            trading.venue_limits,
+            trading.midnight_ns,
+            burst=LINKS["feed_venue"].burst,
+        ),
+    )
+
+
+def finished(made: Pipeline) -> bool:
+    """After the feed was closed: has everything come to its end, so that no stage will do anything more?"""
+    events = made.orders.gateway.order_events
+    return int(events.cursor[MARK]) >= NEVER_NS and is_empty(events) and is_empty(made.orders.gateway.journal)
 
 
 def octets_required(build: Callable[[Take], object]) -> int:
@@ -186,3 +296,39 @@ def drain(market, mask):
         if work == 0:
             return total
         total += work
+
+
+@inner
+def lap(pipeline, mask, control):
+    """One step of each stage in the mask; returns the work done. The control block says which was begun last."""
+    market, orders = pipeline.market, pipeline.orders
+    work = np.int64(0)
+    if mask & FEED:
+        control[STAGE] = FEED
+        work += feed.step(market.feed)
+    if mask & DECODER:
+        control[STAGE] = DECODER
+        work += decoder.step(market.decoder)
+    if mask & FEATURES:
+        control[STAGE] = FEATURES
+        work += features.step(market.features)
+    if mask & INFERENCE:
+        control[STAGE] = INFERENCE
+        work += inference.step(market.inference)
+    if mask & STRATEGY:
+        control[STAGE] = STRATEGY
+        work += strategy.step(orders.strategy)
+    if mask & GATEWAY:
+        control[STAGE] = GATEWAY
+        work += gateway.step(orders.gateway)
+    if mask & VENUE:
+        control[STAGE] = VENUE
+        work += venue.step(orders.venue)
+    return work
+
+
+@hot
+def duty_cycle(pipeline, mask, control):
+    """What a core does until it is stopped."""
+    while running(control):
+        rest(control, lap(pipeline, mask, control))

@@ -55,7 +55,7 @@ def test_messages_come_when_their_time_has(speed, after_seconds):
     feed.offer(drive.pipeline.feed, 1)
     pipeline.drain(drive.pipeline, pipeline.BOOKS)
     assert drive.counters().get("messages", 0) == 0  # not before the clock was started
-    pacer.offered(drive.pipeline.feed.frames, packets)
+    pacer.begin(first_time_ns(drive.pipeline.feed.frames, packets))
     now[0] = int(after_seconds * SECOND_NS)
     pacer.update()
     pipeline.drain(drive.pipeline, pipeline.BOOKS)
@@ -69,7 +69,8 @@ def test_messages_come_when_their_time_has(speed, after_seconds):
 def test_without_a_speed_nothing_waits():
     drive = Drive()
     pacer = Pacer(drive.pipeline.decoder, None)
-    pacer.offered(drive.pipeline.feed.frames, laid(drive, b"".join(map(block, MESSAGES)), records.BLOCKS))
+    pacer.begin(START_NS)
+    laid(drive, b"".join(map(block, MESSAGES)), records.BLOCKS)
     feed.offer(drive.pipeline.feed, 1)
     pacer.update()
     drive.drain()

@@ -4,11 +4,12 @@ import struct
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from venym.control import values
+from venym.control.pacing import parse_speed
 from venym.wire import fix_encode
 
 
@@ -71,3 +72,20 @@ def test_a_path_is_text(path: str) -> None:
 def test_a_symbol_fits_the_eight_octets_that_it_has(symbol: str) -> None:
     assert not takes(values.Symbol, symbol)
     assert takes(values.Symbol, "BRK.A-W=")
+
+
+@given(st.one_of(st.text(max_size=5), st.from_regex(r"[-+0-9.e]{1,6}", fullmatch=True), st.floats().map(str)))
+@example("max")
+@example("realtime")
+def test_a_speed_is_what_the_pacer_takes(text: str) -> None:
+    try:
+        parse_speed(text)
+    except ValueError:
+        assert not takes(values.Speed, text)
+    else:
+        assert takes(values.Speed, text)
+
+
+def test_a_speed_may_be_written_as_a_number() -> None:
+    assert TypeAdapter(values.Speed).validate_python(0.5) == "0.5"
+    assert not takes(values.Speed, True)

@@ -118,9 +118,12 @@ class Arrival:
         heads = [int(link.cursor[HEAD]) for link in (drive.wire, drive.order_events)]
         for _ in range(self.pick(1, 3)):
             gateway.step(drive.context)
+        # What the gateway cancels by itself, upon a report that kills, the venue takes at its own clock.
+        killed = view.killed(drive.context) is not None
         for link, mark, head in zip((drive.wire, drive.order_events), before, heads, strict=True):
             fresh = [link.slots[k % len(link.slots)].clock_ns for k in range(head, int(link.cursor[HEAD]))]
-            assert all(clock_ns >= mark for clock_ns in fresh), "older than the mark said"
+            if link is not drive.wire or not killed:
+                assert all(clock_ns >= mark for clock_ns in fresh), "older than the mark said"
             assert link.cursor[MARK] >= mark
         for rows, link in zip(self.written, (drive.wire, drive.order_events), strict=True):
             rows += taken(link, self.pick(0, 5) if not self.haste else 1 << 30)
@@ -247,7 +250,7 @@ def test_marks_say_what_may_still_come() -> None:
     drive = held()
     drive.intents.cursor[MARK], drive.reports.cursor[MARK] = 700, 600
     drive.run()
-    assert (drive.order_events.cursor[MARK], drive.wire.cursor[MARK]) == (600, 600)
+    assert (drive.order_events.cursor[MARK], drive.wire.cursor[MARK]) == (600, 700)
     drive.reports.cursor[MARK] = 2_000
     drive.run()
     assert (drive.order_events.cursor[MARK], drive.wire.cursor[MARK]) == (900, 700)  # a refusal takes 200

@@ -123,7 +123,7 @@ def test_the_end_of_the_file_lets_time_settle_and_says_so():
 
 
 def test_at_the_pace_of_latency_a_step_tells_one_event():
-    drive = trading(pace=pipeline.LATENCY)
+    drive = trading(pace=pipeline.Pace(packets=1, events=1))
     given(drive, [directory()] + [add(k, "B", 100, 10_000) for k in range(1, 5)], pipeline.FEED)
     for told_so_far in range(1, 6):
         pipeline.lap_market(drive.pipeline, pipeline.DECODER)

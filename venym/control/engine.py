@@ -137,7 +137,7 @@ class Engine:
             except Exception as error:  # whatever a stage or a strategy raises: named, and nothing runs on blindly
                 if self._settled(error):
                     continue
-                self.failures.append(Failure(pipeline.STAGES[int(core.control[STAGE])], error))
+                self.failures.append(Failure(pipeline.STAGES.get(int(core.control[STAGE]), "engine"), error))
                 for other in self._cores:
                     stop(other.control)
                 return

@@ -7,6 +7,7 @@ strategies[0].params.threshold      in the first [[strategies]], --set strategie
 """
 
 import difflib
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -83,10 +84,6 @@ class Layers:
             self.refused.add(given.place)
             self.wrong.append(f"{given}: {reason}")
 
-    def value(self, place: Place) -> Any:
-        """What was given for the place; None if nothing was that will do."""
-        return self.given[place].value if place in self.given else None
-
 
 def fields_of(table: str) -> type[Section]:
     """The class of a section, or of a list's entries."""
@@ -142,7 +139,7 @@ def located(given: Given) -> str:
         return text
     folder = Path(given.where).parent if given.kind == FILE else Path()
     path = (folder / Path(text).expanduser()).absolute()
-    return str(path.parent.resolve() / path.name)  # a link to a file stays what it is called
+    return os.path.join(os.path.realpath(path.parent), path.name)  # a link to a file stays what it is called
 
 
 def unreadable(file: str) -> str | None:

@@ -64,12 +64,10 @@ class Pacer:
         self._began: tuple[int, int] | None = None
         decoder.stop_after(source, NEVER_NS if speed is None else -1)
 
-    def offered(self, frames: np.ndarray, packets: np.ndarray) -> None:
-        """Called with each batch of packets: the first that has a message begins the time."""
-        if self._speed is not None and self._began is None:
-            first_ns = first_time_ns(frames, packets)
-            if first_ns is not None:
-                self._began = (self._clock(), first_ns)
+    def begin(self, first_ns: int | None) -> None:
+        """Let the time begin with that of the first message; None: it has not come yet."""
+        if self._speed is not None and first_ns is not None:
+            self._began = (self._clock(), first_ns)
 
     def update(self) -> None:
         """Called often: lets the decoder go as far as time has."""

@@ -26,7 +26,7 @@ from .entries import (
     settled_entries,
 )
 from .errors import ConfigurationError
-from .given import DEFAULT, ENVIRONMENT, OPTION, Given, Layers, Place, from_text, kind_of, suggest
+from .given import DEFAULT, ENVIRONMENT, FILE, OPTION, Given, Layers, Place, from_text, kind_of, suggest
 from .settings import LISTS, Settings, sections
 
 PREFIX = "VENYM_"
@@ -78,7 +78,7 @@ def _rows(settings: Settings, layers: Layers, empty: Mapping[str, str]) -> Itera
     for table, fields in LISTS.items():
         entries = getattr(settings, table)
         if not entries:
-            yield Setting(table, (), "file" if table in empty else DEFAULT, empty.get(table, ""))
+            yield Setting(table, (), FILE if table in empty else DEFAULT, empty.get(table, ""))
         for index, entry in enumerate(entries):
             for key in fields.model_fields:
                 yield from _settled(Place(table, index, key), entry, layers)

@@ -20,7 +20,9 @@ from ..hot.link import MARK, Link, claim, commit, is_empty, room, set_mark
 from ..records import NEVER_NS, PACKET
 from .book import Take
 
-NEXT, TO_VENUE, COUNT, CLOSED = 0, 1, 8, 9  # words of `cursor`: the feed's; whoever fills
+# Words of `cursor`: the feed's, then those of whoever fills. NEXT and COUNT number the packets of all offers, so that a
+# feed that runs sees an offer whole; BASE is the number of the first in `found`.
+NEXT, TO_VENUE, COUNT, CLOSED, BASE = 0, 1, 8, 9, 10
 CURSOR_WORDS = 16
 
 
@@ -54,9 +56,9 @@ def build(
 
 
 def offer(ctx: Context, count: int) -> None:
-    """Tell the feed that `found` now holds this many new packets."""
-    ctx.cursor[NEXT] = 0
-    ctx.cursor[COUNT] = count
+    """Tell the feed that `found` now holds this many new packets. Only when `exhausted`."""
+    ctx.cursor[BASE] = ctx.cursor[COUNT]
+    ctx.cursor[COUNT] += count
 
 
 def close(ctx: Context) -> None:
@@ -86,7 +88,7 @@ def step(ctx):
     if count > 0:
         now_cycles = cycles()
         for k in range(count):
-            packet = slot_at(ctx.found, first + k)
+            packet = slot_at(ctx.found, first - ctx.cursor[BASE] + k)
             packet.taken_cycles = now_cycles
             copy_record(claim(ctx.packets, k), packet)
             if ctx.cursor[TO_VENUE] != 0:

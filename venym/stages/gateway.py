@@ -326,7 +326,9 @@ def set_marks(ctx):
         done_ns = min(done_ns, delayed_next(ctx).clock_ns)
     if words[w.HELD] != 0 or ready(ctx.reports, 1) > 0:
         done_ns = min(done_ns, reports_ns)
-    written_ns = min(intents_ns, reports_ns) if words[w.KILLED] != 0 else intents_ns  # reports cause cancels then
+    written_ns = intents_ns
+    if words[w.KILLED] != 0 and ctx.orders.words[o.OPEN_ORDERS] != 0:  # a report may cause another cancel
+        written_ns = min(written_ns, reports_ns)
     if words[w.SWEEP] != 0:
         written_ns = min(written_ns, words[w.CLOCK_NS])
     if words[w.UNSENT] < ctx.orders.words[o.REQUESTS_USED]:

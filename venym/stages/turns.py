@@ -9,7 +9,7 @@ then the day is over: order events are still followed, no timer fires, and no in
 
 While orders work and no request is unanswered, only the market can cause an order event: e is then DONE of the order
 events, once MARK says that the last answer was whole. While no order works either, none can come: e is then NEVER_NS,
-and signals need not wait for the venue. After a kill, which others answer too, neither is relied upon.
+and signals need not wait for the venue. After a kill the gateway cancels by itself: the first is not relied upon then.
 
 Part of the strategy stage; `desk` is its Desk.
 """
@@ -33,10 +33,11 @@ def look_at_events(desk):
     done_ns, until_ns = mark(desk.order_events, DONE), mark(desk.order_events, MARK)
     if ready(desk.order_events, 1) > 0:
         return True, peek(desk.order_events, 0).clock_ns
-    if desk.words[at.HOLD] != 0 and desk.words[at.KILLED] == 0:
+    if desk.words[at.HOLD] != 0:
         if nothing_to_come(desk.working):
             return False, np.int64(NEVER_NS)
-        if nothing_to_be_answered(desk.working) and until_ns > desk.words[at.ANSWERED_NS]:
+        answered = nothing_to_be_answered(desk.working) and until_ns > desk.words[at.ANSWERED_NS]
+        if answered and desk.words[at.KILLED] == 0:
             return False, max(until_ns, done_ns)
     return False, until_ns
 
@@ -157,6 +158,8 @@ def pass_marks(desk):
     if words[at.INPUT] != at.NONE:
         until_ns = min(until_ns, words[at.CLOCK_NS])
     until_ns = max(until_ns, words[at.CLOCK_NS])  # what was decided upon last: nothing earlier will be
+    if words[at.CLOSED] != 0 and words[at.TO_TELL] == 0:
+        until_ns = NEVER_NS
     set_mark(desk.intents, DONE, words[at.DONE_ORDINAL])
     if until_ns > desk.intents.cursor[MARK]:
         set_mark(desk.intents, MARK, until_ns)
