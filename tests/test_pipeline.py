@@ -1,18 +1,16 @@
 """The pipeline as a whole: the same events whichever cores run it, memory as announced."""
 
 import random
-import threading
 import time
 
 import numpy as np
 import pytest
 
 from tests.skips import require
-from tests.stages.drive import SMALL, Drive, aligned, block, market_cycle, told
+from tests.stages.drive import SMALL, Drive, aligned, block, cores, told
 from tests.stages.test_book import random_day
 from venym import pipeline, records
 from venym.hot.arena import Arena
-from venym.hot.duty_cycle import make_control, stop
 from venym.hot.link import HEAD, TAIL
 from venym.stages import feed
 
@@ -46,23 +44,12 @@ def fused() -> Drive:
 def split() -> Drive:
     """Feed and decoder on a thread each; this one takes the events."""
     drive = new()
-    controls = [make_control("yield") for _ in range(2)]
-    threads = [
-        threading.Thread(target=market_cycle, args=(drive.pipeline, mask, control))
-        for mask, control in zip((pipeline.FEED, pipeline.DECODER), controls, strict=True)
-    ]
     offered(drive)
-    for thread in threads:
-        thread.start()
-    deadline = time.monotonic() + 60
-    while drive.counters().get("messages", 0) < len(MESSAGES) and time.monotonic() < deadline:
-        drive.take_events()
-        time.sleep(0.001)
-    for control in controls:
-        stop(control)
-    for thread in threads:
-        thread.join(60)
-        assert not thread.is_alive()
+    with cores(drive.pipeline, (pipeline.FEED, pipeline.DECODER)):
+        deadline = time.monotonic() + 60
+        while drive.counters().get("messages", 0) < len(MESSAGES) and time.monotonic() < deadline:
+            drive.take_events()
+            time.sleep(0.001)
     drive.take_events()
     return drive
 

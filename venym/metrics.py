@@ -1,6 +1,7 @@
 """Every counter, declared once: index, name, meaning. One writer each, int64, never reset while running."""
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 
 class Counter(NamedTuple):
@@ -9,6 +10,11 @@ class Counter(NamedTuple):
     word: int
     name: str
     meaning: str
+
+
+def named(table: Iterable[Counter], counted: Any) -> dict[str, int]:
+    """What was counted, by name: `counted` is the int64 array of the table's owner."""
+    return {counter.name: int(counted[counter.word]) for counter in table}
 
 
 # Written by the decoder.

@@ -1,13 +1,16 @@
 """Drive the real feed and decoder over messages or datagrams, and compare the books with the naive twin."""
 
 import struct
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from tests.naive.book import NaiveMarket
 from venym import metrics, pipeline, records
-from venym.hot.duty_cycle import rest, running
+from venym.hot.duty_cycle import make_control, rest, running, stop
 from venym.hot.jit import hot
 from venym.hot.layout import aligned
 from venym.stages import feed, view
@@ -19,6 +22,26 @@ def market_cycle(market, mask, control):
     """A core that has stages of the market side only."""
     while running(control):
         rest(control, pipeline.lap_market(market, mask))
+
+
+@contextmanager
+def cores(market: pipeline.MarketSide, masks: Sequence[int]) -> Iterator[None]:
+    """A thread for each mask, which runs its stages until the end of the block."""
+    controls = [make_control("yield") for _ in masks]
+    threads = [
+        threading.Thread(target=market_cycle, args=(market, mask, control))
+        for mask, control in zip(masks, controls, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        for control in controls:
+            stop(control)
+        for thread in threads:
+            thread.join(60)
+            assert not thread.is_alive()
 
 
 def told(record: np.void) -> bytes:

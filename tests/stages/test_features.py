@@ -3,7 +3,6 @@
 import gzip
 import math
 import random
-import threading
 import time
 from pathlib import Path
 
@@ -15,11 +14,10 @@ from hypothesis import strategies as st
 from tests.naive import captures as naive
 from tests.skips import require
 from tests.stages import itch_messages as itch
-from tests.stages.drive import SMALL, Drive, block, market_cycle, told
+from tests.stages.drive import SMALL, Drive, block, cores, told
 from tests.stages.feature_events import COUNT, Stage, assert_rows_of_the_twin, book_event, taken
 from tests.stages.test_book import random_day
 from venym import pipeline, records
-from venym.hot.duty_cycle import make_control, stop
 from venym.records import CROSSED, PRINTABLE, SUSPECT, TRADABLE
 from venym.stages import feed
 from venym.stages.decoder import Limits
@@ -364,24 +362,13 @@ def split_rows(messages: list[bytes], masks: list[int]) -> list[np.void]:
     found = drive.pipeline.feed.found[0]
     found.length, found.framing, found.sequence = octets.size, records.BLOCKS, 1
     feed.offer(drive.pipeline.feed, 1)
-    controls = [make_control("yield") for _ in masks]
-    threads = [
-        threading.Thread(target=market_cycle, args=(drive.pipeline, mask, control))
-        for mask, control in zip(masks, controls, strict=True)
-    ]
-    for thread in threads:
-        thread.start()
-    idle, deadline = 0, time.monotonic() + 60
-    while idle < 100 and time.monotonic() < deadline:
-        done = drive.counters().get("messages", 0) == len(messages) and not drive.take_rows()
-        idle = idle + 1 if done else 0
-        drive.take_rows()
-        time.sleep(0.001)
-    for control in controls:
-        stop(control)
-    for thread in threads:
-        thread.join(60)
-        assert not thread.is_alive()
+    with cores(drive.pipeline, masks):
+        idle, deadline = 0, time.monotonic() + 60
+        while idle < 100 and time.monotonic() < deadline:
+            done = drive.counters().get("messages", 0) == len(messages) and not drive.take_rows()
+            idle = idle + 1 if done else 0
+            drive.take_rows()
+            time.sleep(0.001)
     drive.take_rows()
     return drive.rows
 

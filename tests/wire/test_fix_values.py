@@ -69,6 +69,15 @@ def test_soh_is_told_from_its_neighbours_at_every_place(size, filling):
         octets[at:] = filling[0]
 
 
+@pytest.mark.parametrize("text", [b"V", b"VENUE", b"VENUE.12"])
+def test_a_text_is_told_from_every_other_one(text):
+    wanted = np.frombuffer(text, np.uint8)
+    other = [text[:-1], text + b"x", text[:-1] + b"x", b"x" + text[1:], b""]
+    for held in (text, *other):
+        octets = GUARDED.put(held)
+        assert bool(fix_values.is_text(octets, 0, len(held), wanted)) == (held == text)
+
+
 def test_a_sum_of_many_large_octets_does_not_run_over():
     octets = GUARDED.put(b"\xff" * 4_096)
     assert fix_values.sum_of(octets, 0, 4_096) == 255 * 4_096 % 256

@@ -20,10 +20,11 @@ import numpy as np
 
 from ..hot.layout import aligned
 from ..records import PACKET
-from ..transport.capture import Capture, CaptureError, Counters
+from ..transport.capture import Capture, Counters
 from ..wire.blocks import HEADERLESS, TRUNCATED, make_walk, start_walk
 from ..wire.itch50 import LENGTHS
 from ..wire.itch50_json import write_packets
+from .batches import Batches
 from .errors import BAD_DATA, GOOD
 from .log import say
 from .progress import Progress
@@ -68,22 +69,14 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
 
 def _print_all(capture: Capture, frames: np.ndarray, packets: np.ndarray, printer: "Printer", label: str) -> int:
     """Print the capture up to the limit; the exit code so far."""
-    code = GOOD
+    batches = Batches(capture, lambda: printer.is_full)
     is_terminal = sys.stdout.isatty()  # where lines roll by, a bar would only be in their way
     with Progress(capture.octets_total or 0, label) as progress:
-        while not printer.is_full:
-            try:
-                count = capture.fill()
-            except CaptureError as error:  # that was one file; the next call begins the next
-                say(str(error))
-                code = BAD_DATA
-                continue
-            if count == 0:
-                break
+        for count in batches:
             printer.print(frames, packets, count)
             if not is_terminal:
                 progress.update(capture.octets_done, printer.lines)
-    return code
+    return BAD_DATA if batches.damaged else GOOD
 
 
 class Printer:

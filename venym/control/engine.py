@@ -15,7 +15,6 @@ where it was), else the engine fails.
 
 import os
 import threading
-import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -84,15 +83,13 @@ class Engine:
         self._threads: list[threading.Thread] = []
         self._compiles: Compiles | None = None
 
-    def warm(self) -> float:
-        """Compile or load the loop; returns the seconds it took."""
-        began = time.monotonic()
+    def warm(self) -> None:
+        """Compile or load the loop."""
         control = make_control()
         stop(control)
         pipeline.duty_cycle(self._made, 0, control)
         self.state = WARM
         self._compiles = Compiles()
-        return time.monotonic() - began
 
     def start(self) -> None:
         """Let the cores run."""

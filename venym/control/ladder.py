@@ -18,11 +18,13 @@ from .. import metrics, pipeline
 from ..hot.arena import Arena
 from ..stages import decoder, feed, view
 from ..stages.book import BUY, ORDERS_LIVE, SELL, TableFull, Take
-from ..transport.capture import Capture, CaptureError
+from ..transport.capture import Capture
+from .batches import Batches
 from .decode import OCTETS_A_PACKET, passed_over
 from .errors import BAD_DATA, GOOD, USAGE, ConfigurationError
 from .log import say
 from .progress import Progress
+from .settings import Book
 
 TEXT_LEVELS = 10  # shown without --levels; JSON shows all
 SECOND_NS = 1_000_000_000
@@ -105,9 +107,14 @@ def format_price(price_e4: int) -> str:
     return f"{price_e4 // 10_000}.{price_e4 % 10_000:04}"
 
 
+def limits_of(book: Book) -> decoder.Limits:
+    """The maxima of the books, as the settings have them."""
+    return decoder.Limits(**{name: getattr(book, name) for name in decoder.Limits._fields})
+
+
 def read_books(files: list[Any], settings: Any, until_ns: int | None) -> Read:
     """Run feed and decoder over the files, with a progress bar; a damaged file is told and read as far as it goes."""
-    limits = decoder.Limits(**{name: getattr(settings.book, name) for name in decoder.Limits._fields})
+    limits = limits_of(settings.book)
     octets = settings.runtime.frames_octets
 
     def build(take: Take) -> pipeline.MarketSide:
@@ -118,24 +125,16 @@ def read_books(files: list[Any], settings: Any, until_ns: int | None) -> Read:
     if until_ns is not None:
         decoder.stop_after(made.decoder, until_ns)
     capture = Capture(files, made.feed.frames, made.feed.found)
-    damaged = 0
+    batches = Batches(capture, lambda: decoder.stopped(made.decoder))
     with Progress(capture.octets_total or 0, ", ".join(path.name for path in files)) as progress:
-        while not decoder.stopped(made.decoder):
-            try:
-                count = capture.fill()
-            except CaptureError as error:  # that was one file; the next call begins the next
-                say(str(error))
-                damaged += 1
-                continue
-            if count == 0:
-                break
+        for count in batches:
             feed.offer(made.feed, count)
             pipeline.drain(made, pipeline.BOOKS)
             progress.update(capture.octets_done, int(made.decoder.counters[metrics.MESSAGES]))
     capture.close()
     for sentence in passed_over(capture.counters):
         say(sentence)
-    return Read(made, damaged, decoder.stopped(made.decoder))
+    return Read(made, batches.damaged, decoder.stopped(made.decoder))
 
 
 def selected(held: decoder.Context, symbol: str | None) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """What a run came to, read off its stages once no core runs them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,11 +21,10 @@ E4_E6 = 100  # 1e-4 dollars in 1e-6
 
 
 class Seen(NamedTuple):
-    """What only the run itself knows: its seconds and those of warming up, files that were damaged, the length of a
-    cycle, the time of the first message, strategies that raised, sentences for the summary."""
+    """What only the run itself knows: its seconds, the time of the first message, files that were damaged, the length
+    of a cycle, strategies that raised, sentences for the summary."""
 
     seconds: float
-    warm_seconds: float
     first_ns: int | None
     damaged: int
     ns_per_cycle: float
@@ -37,12 +36,13 @@ def result_of(
     made: pipeline.Pipeline,
     settings: Settings,
     seen: Seen,
+    latencies: Mapping[str, np.ndarray],
     plan: str,
     day: date,
     files: Iterable[Path],
     directory: RunDirectory,
 ) -> Result:
-    """The result of a run that came to its end."""
+    """The result of a run that came to its end; `latencies` are its `histograms`."""
     source, orders = made.market.decoder, made.orders
     counted = gateway_view.counters(orders.gateway)
     reason = killed_reason(orders.gateway, settings, seen.raised)
@@ -68,11 +68,11 @@ def result_of(
         executed_shares=sum(held.bought_shares + held.sold_shares for held in positions),
         refusals=gateway_view.refusals(orders.gateway),
         positions=positions,
-        latencies={name: summarise(held) for name, held in histograms(orders.gateway, seen.ns_per_cycle).items()},
+        latencies={name: summarise(held) for name, held in latencies.items()},
         counters={
-            "decoder": _named(metrics.DECODER, source.counters),
-            "inference": _named(metrics.INFERENCE, made.market.inference.counters),
-            "strategy": _named(metrics.STRATEGY, orders.strategy.desk.counters),
+            "decoder": metrics.named(metrics.DECODER, source.counters),
+            "inference": metrics.named(metrics.INFERENCE, made.market.inference.counters),
+            "strategy": metrics.named(metrics.STRATEGY, orders.strategy.desk.counters),
             "gateway": counted,
             "venue": venue.counters(orders.venue),
         },
@@ -137,7 +137,3 @@ def unseen_instruments(made: pipeline.Pipeline, settings: Settings) -> list[str]
     market = made.market.decoder.market
     names = {view.symbol(market, book) for book in view.book_indices(market)}
     return [f"{held.symbol} does not occur in the files" for held in settings.instruments if held.symbol not in names]
-
-
-def _named(table: Iterable[Counter], counted: np.ndarray) -> dict[str, int]:
-    return {counter.name: int(counted[counter.word]) for counter in table}

@@ -31,10 +31,11 @@ from ..stages import feed, strategy
 from ..stages.book import Take
 from ..stages.desk import RAISED
 from ..transport.capture import Capture, CaptureError
+from .batches import Batches
 from .decode import OCTETS_A_PACKET, passed_over
 from .engine import Engine, choose_plan
 from .errors import BAD_DATA, GOOD, RISK, ConfigurationError
-from .ladder import oddities
+from .ladder import limits_of, oddities
 from .log import say
 from .outcome import Seen, histograms, result_of
 from .pacing import Pacer, first_time_ns, parse_speed
@@ -42,7 +43,7 @@ from .progress import Progress
 from .run_directory import FINISHED, KILLED, RunDirectory, make_run_directory
 from .settings import FRAMES_OCTETS_MIN, Settings
 from .summary import to_document, to_text
-from .trading import MS_NS, limits_of, model_of, trading_of
+from .trading import MS_NS, model_of, trading_of
 
 POLL_SECONDS = 0.0002
 
@@ -75,8 +76,9 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         directory.write_versions(files)
         replay = Replay(settings, trading, model, plan, directory)
         seen = replay.run(args.files, speed)
-        result = result_of(replay.made, settings, seen, plan, day, args.files, directory)
-        for name, held in histograms(replay.made.orders.gateway, seen.ns_per_cycle).items():
+        latencies = histograms(replay.made.orders.gateway, seen.ns_per_cycle)
+        result = result_of(replay.made, settings, seen, latencies, plan, day, args.files, directory)
+        for name, held in latencies.items():
             directory.write_histogram(name, held)
         directory.write_result(to_document(result))
         directory.finish(KILLED if result.state == KILLED else FINISHED, result.reason)
@@ -117,7 +119,7 @@ class Replay:
         plan: str,
         directory: RunDirectory,
     ) -> None:
-        octets, limits = settings.runtime.frames_octets, limits_of(settings)
+        octets, limits = settings.runtime.frames_octets, limits_of(settings.book)
         symbols = tuple(held.symbol for held in settings.instruments)
 
         def build(take: Take) -> pipeline.Pipeline:
@@ -146,25 +148,18 @@ class Replay:
 
     def run(self, files: list[Path], speed: float | None) -> Seen:
         """Run it all. Raises StageFailed."""
-        made, damaged, first_ns = self.made, 0, None
+        made, first_ns = self.made, None
         source = made.market.feed
         pacer = Pacer(made.market.decoder, speed)
         clock = CycleClock()
-        warm_seconds = self._engine.warm()
+        self._engine.warm()
         capture = Capture(files, source.frames, source.found)
+        batches = Batches(capture)
         began = time.monotonic()
         self._engine.start()
         try:
             with closing(capture), Progress(capture.octets_total or 0, ", ".join(f.name for f in files)) as progress:
-                while True:
-                    try:
-                        count = capture.fill()
-                    except CaptureError as error:  # that was one file; the next call begins the next
-                        say(str(error))
-                        damaged += 1
-                        continue
-                    if count == 0:
-                        break
+                for count in batches:
                     if first_ns is None:
                         first_ns = first_time_ns(source.frames, source.found[:count])
                         pacer.begin(first_ns)
@@ -183,7 +178,7 @@ class Replay:
         notes = [*self._raised, *passed_over(capture.counters), *oddities(made.market.decoder)]
         if self._engine.compiled_late:
             notes.append(f"compiled while running, which must not be: {', '.join(self._engine.compiled_late)}")
-        return Seen(seconds, warm_seconds, first_ns, damaged, clock.ns_per_cycle(), self._raised, notes)
+        return Seen(seconds, first_ns, batches.damaged, clock.ns_per_cycle(), self._raised, notes)
 
     def _wait(self, pacer: Pacer) -> None:
         """What there is to do while the cores run."""

@@ -8,21 +8,16 @@ from datetime import UTC, date, datetime
 from .. import pipeline
 from ..models.artifact import load as load_model
 from ..models.model import Model
-from ..stages import decoder, feature_table, gateway, risk, strategy
+from ..stages import feature_table, gateway, risk, strategy
 from ..stages.inbound import make_session
-from ..strategies.load import Loaded, load
+from ..strategies.load import load
 from ..venue import memory as venue
 from ..wire.fix_encode import CANCEL, NEW_ORDER, REPLACE, Template, TemplateError, make_template
 from .errors import ConfigurationError
-from .settings import Settings
+from .settings import Settings, Strategy
 
 MS_NS = 1_000_000
 DOLLAR_E6 = 1_000_000
-
-
-def limits_of(settings: Settings) -> decoder.Limits:
-    """The maxima of the books."""
-    return decoder.Limits(**{name: getattr(settings.book, name) for name in decoder.Limits._fields})
 
 
 def model_of(settings: Settings) -> Model | None:
@@ -41,10 +36,7 @@ def trading_of(settings: Settings, day: date) -> pipeline.Trading:
     """All that the order side is built of. Raises StrategyError for a file that is no strategy, ConfigurationError."""
     symbols = [instrument.symbol for instrument in settings.instruments]
     return pipeline.Trading(
-        strategies=[
-            strategy.Assignment(loaded, loaded.values(held.params), [symbols.index(name) for name in held.instruments])
-            for held, loaded in ((held, _loaded(held)) for held in settings.strategies)
-        ],
+        strategies=[_assignment(held, symbols) for held in settings.strategies],
         instruments=[
             gateway.Instrument(held.symbol, held.fix_symbol, held.tick_e4, held.lot_shares)
             for held in settings.instruments
@@ -61,10 +53,11 @@ def trading_of(settings: Settings, day: date) -> pipeline.Trading:
     )
 
 
-def _loaded(held: object) -> Loaded:
-    loaded = load(held.path)  # type: ignore[attr-defined]
-    timer_ms: int = held.timer_ms  # type: ignore[attr-defined]
-    return loaded._replace(timer_ns=timer_ms * MS_NS) if timer_ms else loaded
+def _assignment(held: Strategy, symbols: list[str]) -> strategy.Assignment:
+    loaded = load(held.path)
+    if held.timer_ms:
+        loaded = loaded._replace(timer_ns=held.timer_ms * MS_NS)
+    return strategy.Assignment(loaded, loaded.values(held.params), [symbols.index(name) for name in held.instruments])
 
 
 def _risk_limits(settings: Settings) -> risk.RiskLimits:

@@ -142,7 +142,7 @@ def refusals(ctx: Any) -> dict[str, int]:
 
 def counters(ctx: Any) -> dict[str, int]:
     """Every counter by name."""
-    return {counter.name: int(ctx.counters[counter.word]) for counter in metrics.GATEWAY}
+    return metrics.named(metrics.GATEWAY, ctx.counters)
 
 
 def latencies(ctx: Any) -> dict[str, np.ndarray]:

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..hot.intrinsics import copy_octets, slot_at
+from ..hot.intrinsics import copy_octets
 from ..hot.jit import inner
 from ..records import WIRE_OCTETS_MAX
 from ..wire.fix import MESSAGE_OCTETS_MAX, NO_DATA, data_announced, next_field
 from ..wire.fix_encode import Template
-from ..wire.fix_values import read_whole
+from ..wire.fix_values import is_text, read_whole
 from .gateway_words import END, HELD, START
 
 BUFFER_OCTETS = MESSAGE_OCTETS_MAX + WIRE_OCTETS_MAX
@@ -90,18 +90,6 @@ def read_header(session, octets, start, end):
     if not ours or not theirs:
         return FOREIGN, kind, sequence, again
     return (COMPLETE if sequence >= 1 else BROKEN), kind, sequence, again
-
-
-@inner
-def is_text(octets, start, end, text):
-    """Are octets[start:end] this text?"""
-    if end - start != text.shape[0]:
-        return False
-    differing = 0
-    for k in range(text.shape[0]):
-        if octets[start + k] != slot_at(text, k):
-            differing += 1
-    return differing == 0
 
 
 @inner

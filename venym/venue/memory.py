@@ -212,7 +212,7 @@ def _names(session: Session) -> Names:
 
 def counters(ctx: Context) -> dict[str, int]:
     """Every counter by name."""
-    return {counter.name: int(ctx.desk.market.counters[counter.word]) for counter in metrics.VENUE}
+    return metrics.named(metrics.VENUE, ctx.desk.market.counters)
 
 
 def _do_next(desk):

@@ -15,7 +15,7 @@ from ..hot.jit import apart, inner
 from ..hot.layout import aligned, record
 from ..wire.fix import BAD_DATA, BAD_TAG, EMPTY_VALUE, END, NO_DATA, data_announced, next_field
 from ..wire.fix_parse import symbol_word
-from ..wire.fix_values import E8, find_soh, read_decimal, read_whole
+from ..wire.fix_values import E8, find_soh, is_text, read_decimal, read_whole
 
 BAD = -1
 ABSENT = 0
@@ -92,23 +92,13 @@ def make_request() -> np.ndarray:
 
 
 @inner
-def _same(octets, start, end, text):
-    if end - start != text.shape[0]:
-        return False
-    same = 0
-    while same < text.shape[0] and octets[start + same] == text[same]:
-        same += 1
-    return same == text.shape[0]
-
-
-@inner
 def _has_word(octets, start, end, word):
     """Is `word` one of the words [start, end), which spaces divide?"""
     while start < end:
         behind = start
         while behind < end and octets[behind] != _SPACE:
             behind += 1
-        if _same(octets, start, behind, word):
+        if is_text(octets, start, behind, word):
             return True
         start = behind + 1
     return False
@@ -159,11 +149,11 @@ def _take(octets, start, end, names, tag, request):
     elif tag == 43:
         request.poss_dup = 1 if count == 1 and octets[start] == _YES else 0
     elif tag == 49:
-        request.sender = 1 if _same(octets, start, end, names.sender) else 0
+        request.sender = 1 if is_text(octets, start, end, names.sender) else 0
     elif tag == 56:
-        request.target = 1 if _same(octets, start, end, names.target) else 0
+        request.target = 1 if is_text(octets, start, end, names.target) else 0
     elif tag == 8:
-        request.version = 1 if _same(octets, start, end, names.begin) else 0
+        request.version = 1 if is_text(octets, start, end, names.begin) else 0
 
 
 @inner

@@ -16,7 +16,7 @@ import numpy as np
 from ..hot.jit import hot, small, step
 from ..hot.layout import record
 from .fix import BAD_DATA, EMPTY_VALUE, END, NO_DATA, data_announced, next_field
-from .fix_values import E8, REFUSED, read_decimal, read_time, read_whole
+from .fix_values import E8, REFUSED, is_text, read_decimal, read_time, read_whole
 
 # Status, beside those of `next_field`.
 OK = 0
@@ -330,9 +330,8 @@ def number_behind(octets, start, end, prefix):
     """The number of a ClOrdID octets[start:end] made with `prefix` (uint8[:]), or REFUSED if it is none of ours."""
     if start < 0 or end > octets.shape[0] or end - start <= prefix.shape[0]:
         return REFUSED
-    for i in range(prefix.shape[0]):
-        if octets[start + i] != prefix[i]:
-            return REFUSED
+    if not is_text(octets, start, start + prefix.shape[0], prefix):
+        return REFUSED
     if octets[start + prefix.shape[0]] == ord("0"):  # a number is written without zeros in front
         return REFUSED
     return read_whole(octets, start + prefix.shape[0], end)

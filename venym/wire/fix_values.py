@@ -71,6 +71,17 @@ def find_soh(octets, at, end):
 
 
 @step
+def is_text(octets, start, end, text):
+    """Are octets[start:end] this text (uint8[:])? The caller has seen that they are there."""
+    if end - start != text.shape[0]:
+        return False
+    same = 0
+    while same < text.shape[0] and octets[start + same] == text[same]:
+        same += 1
+    return same == text.shape[0]
+
+
+@step
 def sum_of(octets, start, end):
     """The sum of the octets [start, end) modulo 256: a FIX check sum."""
     total = 0
