@@ -55,3 +55,9 @@ def test_what_a_template_cannot_hold_is_refused_by_its_section():
 def test_a_post_only_order_is_known_to_the_venue_by_one_field():
     with pytest.raises(ConfigurationError, match="post_only_tags"):
         trading_of(resolved("session.post_only_tags.9140=P"), DAY)
+
+
+def test_requests_count_every_order_too():
+    with pytest.raises(ConfigurationError, match=r"gateway.requests_max \(5\).*gateway.orders_max \(6\)"):
+        trading_of(resolved("gateway.requests_max=5", "gateway.orders_max=6"), DAY)
+    assert trading_of(resolved("gateway.requests_max=6", "gateway.orders_max=6"), DAY).tables.requests_max == 6

@@ -7,7 +7,8 @@ import pytest
 from tests.stages.gateway_drive import LIMITS, REASON, TABLES, Drive
 from venym.records import BUY, CANCEL, CROSSED, IOC, KILL, MARKET, NEW, REFUSED, REPLACE, SELL, SUSPECT, TRADABLE
 from venym.stages import gateway, gateway_view
-from venym.stages.risk import REASON_WORDS, REASONS, RiskLimits, check_limits
+from venym.stages.orders import OPEN_LIMIT, OPEN_ORDERS
+from venym.stages.risk import CANCELS_KEPT, REASON_WORDS, REASONS, RiskLimits, check_limits
 
 pytestmark = pytest.mark.plain
 
@@ -299,6 +300,15 @@ def test_tables_keep_cancels_back() -> None:
     drive.report(3, "4", "4")
     drive.report(7, "4", "4")
     assert drive.ask(token=8) == "table_full"  # orders_max
+
+
+def test_no_more_orders_are_open_at_once_than_their_values_can_be_summed() -> None:
+    drive = Drive(tables=TABLES._replace(requests_max=CANCELS_KEPT * (OPEN_LIMIT + 3)))
+    open_orders = drive.context.orders.words
+    open_orders[OPEN_ORDERS] = OPEN_LIMIT - 1
+    assert drive.ask(token=1) == ""
+    assert open_orders[OPEN_ORDERS] == OPEN_LIMIT
+    assert drive.ask(token=2) == "table_full"
 
 
 def test_a_full_table_of_requests_refuses_even_cancels_and_is_alarmed_in_a_kill() -> None:

@@ -35,6 +35,12 @@ def midnight_ns(day: date) -> int:
 def trading_of(settings: Settings, day: date) -> pipeline.Trading:
     """All that the order side is built of. Raises StrategyError for a file that is no strategy, ConfigurationError."""
     symbols = [instrument.symbol for instrument in settings.instruments]
+    tables = settings.gateway
+    if tables.requests_max < tables.orders_max:
+        raise ConfigurationError(
+            f"gateway.requests_max ({tables.requests_max}) counts every order too: it is at least "
+            f"gateway.orders_max ({tables.orders_max})"
+        )
     return pipeline.Trading(
         strategies=[_assignment(held, symbols) for held in settings.strategies],
         instruments=[
@@ -44,7 +50,7 @@ def trading_of(settings: Settings, day: date) -> pipeline.Trading:
         session=_session(settings),
         limits=_risk_limits(settings),
         fees=gateway.Fees(make_e6=settings.fees.make_e6_share, take_e6=settings.fees.take_e6_share),
-        tables=gateway.Tables(**{name: getattr(settings.gateway, name) for name in gateway.Tables._fields}),
+        tables=gateway.Tables(**{name: getattr(tables, name) for name in gateway.Tables._fields}),
         venue_session=_venue_session(settings),
         venue_limits=venue.Limits(**{name: getattr(settings.venue, name) for name in venue.Limits._fields}),
         order_latency_ns=settings.venue.order_latency_ns,

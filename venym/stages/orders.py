@@ -74,7 +74,8 @@ REQUEST = record(
 )
 
 ORDERS_USED, REQUESTS_USED, REQUESTS_SENT, OPEN_ORDERS, FIRST_NUMBER, INSTRUMENTS, STRATEGIES, _WORDS = range(8)
-ORDERS_LIMIT = 1 << 18  # so that no sum of values overflows
+ORDERS_LIMIT = (1 << 31) - 1  # rows; a row is an int32
+OPEN_LIMIT = 1 << 18  # orders open at once, so that no sum of values overflows
 VALUE_E4_MAX = 1 << 44  # of one order, or one position: 1.7 billion dollars
 
 

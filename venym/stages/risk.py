@@ -20,7 +20,17 @@ from ..metrics import Counter
 from ..records import BUY, CROSSED, DAY, IOC, LIMIT, MARKET, SELL, SUSPECT, TRADABLE
 from ..wire.fix_encode import PRICE_E4_MAX, SHARES_MAX
 from . import gateway_words as w
-from .orders import NO_TOKEN, OPEN, OPEN_ORDERS, ORDERS_USED, REQUESTS_USED, VALUE_E4_MAX, find_order, value_of
+from .orders import (
+    NO_TOKEN,
+    OPEN,
+    OPEN_LIMIT,
+    OPEN_ORDERS,
+    ORDERS_USED,
+    REQUESTS_USED,
+    VALUE_E4_MAX,
+    find_order,
+    value_of,
+)
 from .positions import HELD_VALUE_E4, OPEN_VALUE_E4
 
 (
@@ -261,7 +271,7 @@ def judge_limits(ctx, group, side, more, more_e4, new):
         return np.int64(OPEN_MAX)
     if not may_send(ctx, words[w.CLOCK_NS]):
         return np.int64(RATE)
-    if new and orders.words[ORDERS_USED] >= orders.rows.shape[0]:
+    if new and (orders.words[ORDERS_USED] >= orders.rows.shape[0] or orders.words[OPEN_ORDERS] >= OPEN_LIMIT):
         return np.int64(TABLE_FULL)
     kept = CANCELS_KEPT * (orders.words[OPEN_ORDERS] + np.int64(new))
     if orders.words[REQUESTS_USED] + 1 + kept > orders.requests.shape[0]:
