@@ -25,7 +25,7 @@ RESULT = Result(
     seconds=0.5,
     packets=4_210,
     messages=10_062,
-    messages_by_type={"A": 7_521},
+    messages_by_type={"R": 1, "A": 7_521, "S": 3, "D": 2_200, "U": 300, "E": 31, "P": 5, "F": 1},
     new_orders=612,
     replaces=1_204,
     cancels=88,
@@ -36,7 +36,11 @@ RESULT = Result(
     rejected_orders=0,
     rejected_cancels=3,
     positions=(TAKER, QUOTER, IDLE),
-    latencies={"decoder": Latency(10_062, 412, 890, 2_303, 10_431, 181_234), "gateway": Latency(0, *[None] * 5)},
+    latencies={
+        "decoder": Latency(10_062, 412, 890, 2_303, 10_431, 181_234),
+        "gateway": Latency(0, *[None] * 5),
+        "hold": Latency(7, 10, 20, 30, 40, 50),
+    },
     counters={"decoder": {"gaps": 2}},
     notes=("gaps: 2 (ranges of sequence numbers that did not come)",),
 )
@@ -46,6 +50,8 @@ Replay finished
   input       day.pcap.gz
   session     2019-01-30  09:29:59.900000000 to 09:30:27.932186292
   messages    10,062 in 4,210 packets
+              A 7,521   D 2,200   U 300   E 31   P 5   S 3   F 1
+              R 1
   took        0.500 s, 20,124 messages a second, fused
 
 Orders
@@ -63,6 +69,8 @@ Position, dollars        shares  bought    sold        cash    fees      mark  p
 Latency, ns   count  p50  p90    p99   p99.9      max
   decoder    10,062  412  890  2,303  10,431  181,234
   gateway         0    -    -      -       -        -
+  hold            7   10   20     30      40       50
+  (hold: what a replay waits until nothing older can come; no latency, and not in tick to order)
 
 To be noted
   gaps: 2 (ranges of sequence numbers that did not come)
@@ -130,12 +138,12 @@ def test_the_document_has_these_keys_and_no_others() -> None:
     assert keys_of(held) == {
         **dict.fromkeys(["state", "reason", "inputs", "date", "plan", "run_directory", "first_ns", "last_ns"]),
         **dict.fromkeys(["seconds", "packets", "messages", "messages_per_second", "positions", "profit_e6", "notes"]),
-        "messages_by_type": {"A": None},
+        "messages_by_type": dict.fromkeys("RADUEPSF"),
         "orders": dict.fromkeys(["new", "replace", "cancel", "total", "sha256"]),
         "fills": {"executions": None, "shares": None},
         "refusals": {"position": None, "rate": None},
         "rejects": {"orders": None, "cancels": None},
-        "latency_ns": {"decoder": latency, "gateway": latency},
+        "latency_ns": {"decoder": latency, "gateway": latency, "hold": latency},
         "counters": {"decoder": {"gaps": None}},
     }
     assert set(held["positions"][0]) == {*Position._fields, "profit_e6"}

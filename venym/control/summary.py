@@ -28,6 +28,9 @@ from typing import Any, NamedTuple
 from .ladder import format_time
 from .latency import QUANTILES, Latency
 
+HOLD = "hold"  # of latency_ns
+TYPES_A_LINE = 7
+
 
 class Position(NamedTuple):
     """A strategy's, in an instrument."""
@@ -146,12 +149,15 @@ def dollars(amount_e6: int, decimals: int = 2) -> str:
 
 
 def _heading(result: Result) -> str:
-    told = {"finished": "finished"}.get(result.state, result.state.upper())
-    lines = [f"Replay {told}" + (f": {result.reason}" if result.reason else "")]
+    state = result.state if result.state == "finished" else result.state.upper()
+    lines = [f"Replay {state}" + (f": {result.reason}" if result.reason else "")]
     lines += [_row("input", path) for path in result.inputs]
     if result.first_ns is not None and result.last_ns is not None:
         lines.append(_row("session", f"{result.date}  {format_time(result.first_ns)} to {format_time(result.last_ns)}"))
     lines.append(_row("messages", f"{result.messages:,} in {result.packets:,} packets"))
+    kinds = sorted(result.messages_by_type.items(), key=lambda kind: (-kind[1], kind[0]))
+    told = [f"{name} {count:,}" for name, count in kinds]
+    lines += [_row("", "   ".join(told[k : k + TYPES_A_LINE])) for k in range(0, len(told), TYPES_A_LINE)]
     if result.seconds > 0:
         speed = f"{result.messages_per_second:,} messages a second"
         lines.append(_row("took", f"{result.seconds:.3f} s, {speed}" + (f", {result.plan}" if result.plan else "")))
@@ -205,7 +211,10 @@ def _latencies(result: Result) -> str:
     for stage, latency in result.latencies.items():
         numbers = ("-" if number is None else f"{number:,}" for number in latency)
         rows.append((f"  {stage.replace('_', ' ')}", *numbers))
-    return _table(rows, left=1)
+    text = _table(rows, left=1)
+    if HOLD in result.latencies:
+        text += "\n  (hold: what a replay waits until nothing older can come; no latency, and not in tick to order)"
+    return text
 
 
 def _notes(result: Result) -> str:
