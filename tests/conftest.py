@@ -28,11 +28,13 @@ PLAIN = (
     "tests/hot/test_histogram.py",
     "tests/hot/test_intrinsics.py",
     "tests/hot/test_layout.py",
+    "tests/hot/test_libc.py",
     "tests/hot/test_link.py",
     "tests/hot/test_pages.py",
     "tests/stages/test_book.py",
     "tests/stages/test_decoder.py",
     "tests/stages/test_itch.py",
+    "tests/transport/test_udp.py",
     "tests/wire/",
 )
 

@@ -13,14 +13,18 @@ With ``--skips`` the run fails unless the tests that skipped are exactly those l
 A skip for any other reason fails, and so does a line that fits no test.
 """
 
+import functools
 import os
 import shutil
+import socket
 import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+
+from venym.transport import bpf
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("VENYM_SHARED", ROOT.parent / "shared"))
@@ -31,12 +35,35 @@ def _may_mount() -> bool:
     return unshare is not None and subprocess.call([unshare, "-m", "true"], stderr=subprocess.DEVNULL) == 0
 
 
+def _may_have_networks() -> bool:
+    unshare = shutil.which("unshare")
+    may = unshare is not None and subprocess.call([unshare, "-n", "-m", "true"], stderr=subprocess.DEVNULL) == 0
+    return may and os.geteuid() == 0 and shutil.which("ip") is not None
+
+
+@functools.cache
+def _has_xdp() -> bool:
+    """May namespaces with interfaces be made, and AF_XDP sockets and programs for them?"""
+    tools = shutil.which("ip"), shutil.which("unshare")
+    if os.geteuid() != 0 or None in tools:
+        return False
+    try:
+        socket.socket(44, socket.SOCK_RAW, 0).close()
+        os.close(bpf.create_socket_map(1, "probe"))
+    except OSError:
+        return False
+    pair = "unshare -n ip link add out0 type veth peer name in0"
+    return subprocess.call(pair.split(), stderr=subprocess.DEVNULL) == 0
+
+
 # Whether each is there; None: only trying tells, and it may change while the tests run.
 NEEDS: dict[str, Callable[[], bool | None]] = {
     "needs ../shared": SHARED.is_dir,
     "needs 2 MiB pages to reserve": lambda: None,
+    "needs AF_XDP": _has_xdp,
     "needs bounds checks": lambda: "1" in (os.environ.get("NUMBA_BOUNDSCHECK"), os.environ.get("NUMBA_DISABLE_JIT")),
     "needs mount namespaces": _may_mount,
+    "needs network namespaces": _may_have_networks,
     "needs root": lambda: os.geteuid() == 0,
     "needs systemd-analyze": lambda: shutil.which("systemd-analyze") is not None,
     "needs the compiler": lambda: os.environ.get("NUMBA_DISABLE_JIT") != "1",

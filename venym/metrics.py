@@ -39,8 +39,17 @@ def named(table: Iterable[Counter], counted: Any) -> dict[str, int]:
     HEARTBEATS,
     PACKETS,
     MALFORMED_PACKETS,
+    HOLES,
+    HELD_PACKETS,
+    OVERFLOW_MESSAGES,
+    RECOVERED_RECORDS,
+    MALFORMED_RECORDS,
+    IGNORED_RECORDS,
+    SNAPSHOTS,
+    SNAPSHOT_MESSAGES,
+    TOLD_LATE,
     DECODER_COUNTERS,
-) = range(21)
+) = range(30)
 
 DECODER = (
     Counter(MESSAGES, "messages", "whole messages in sequence, unknown types included"),
@@ -63,6 +72,15 @@ DECODER = (
     Counter(HEARTBEATS, "heartbeats", "packets without messages"),
     Counter(PACKETS, "packets", "packets taken"),
     Counter(MALFORMED_PACKETS, "malformed_packets", "packets shorter than their header, or with an impossible number"),
+    Counter(HOLES, "holes", "ranges of sequence numbers seen missing with a hold-back; they may have come since"),
+    Counter(HELD_PACKETS, "held_packets", "packets held back because messages before theirs were missing"),
+    Counter(OVERFLOW_MESSAGES, "overflow_messages", "messages that were to be held back, and there was no room"),
+    Counter(RECOVERED_RECORDS, "recovered_records", "records taken from the recovery"),
+    Counter(MALFORMED_RECORDS, "malformed_records", "of these, with an impossible channel, length or kind"),
+    Counter(IGNORED_RECORDS, "ignored_records", "of these, of another session, or that nothing waited for"),
+    Counter(SNAPSHOTS, "snapshots", "snapshots begun; each begins with empty books"),
+    Counter(SNAPSHOT_MESSAGES, "snapshot_messages", "of the messages, those of snapshots"),
+    Counter(TOLD_LATE, "told_late", "times that what is missing could not be told at once: the link was full"),
 )
 assert [counter.word for counter in DECODER] == list(range(DECODER_COUNTERS))
 
@@ -294,3 +312,61 @@ VENUE = (
     Counter(VENUE_EXPIRED, "expired", "orders that rested when market hours were over"),
 )
 assert [counter.word for counter in VENUE] == list(range(VENUE_COUNTERS))
+
+# Written by the UDP transport, a row of words a line.
+(
+    UDP_PACKETS,
+    UDP_OCTETS,
+    UDP_TOO_LONG,
+    UDP_DROPPED,
+    UDP_UNSTAMPED,
+    UDP_NOT_HARDWARE,
+    UDP_ERRORS,
+    UDP_COUNTERS,
+) = range(8)
+
+UDP = (
+    Counter(UDP_PACKETS, "packets", "datagrams handed on"),
+    Counter(UDP_OCTETS, "octets", "octets of payload in them"),
+    Counter(UDP_TOO_LONG, "too_long", "datagrams longer than a slot; not handed on"),
+    Counter(UDP_DROPPED, "dropped", "datagrams the kernel had no room for, as told with the next one that came after"),
+    Counter(UDP_UNSTAMPED, "unstamped", "datagrams without the time of arrival that was asked for"),
+    Counter(UDP_NOT_HARDWARE, "not_hardware", "datagrams that the kernel stamped, though the card was to"),
+    Counter(UDP_ERRORS, "errors", "calls that the system refused"),
+)
+assert [counter.word for counter in UDP] == list(range(UDP_COUNTERS))
+
+# Written by the AF_XDP transport. What the kernel counts of the same sockets is asked of it (transport/xdp.py).
+(
+    XDP_FRAMES,
+    XDP_PACKETS,
+    XDP_OCTETS,
+    XDP_FOREIGN,
+    XDP_MALFORMED,
+    XDP_BAD_IP_SUMS,
+    XDP_BAD_UDP_SUMS,
+    XDP_NO_SUMS,
+    XDP_PARTIAL_SUMS,
+    XDP_UNSTAMPED,
+    XDP_BAD_DESCRIPTORS,
+    XDP_WAKEUPS,
+    XDP_ERRORS,
+    XDP_COUNTERS,
+) = range(14)
+
+XDP = (
+    Counter(XDP_FRAMES, "frames", "frames taken from the kernel: packets, and those dropped for a reason below"),
+    Counter(XDP_PACKETS, "packets", "datagrams handed on"),
+    Counter(XDP_OCTETS, "octets", "octets of payload handed on"),
+    Counter(XDP_FOREIGN, "foreign", "frames of no line of ours; dropped"),
+    Counter(XDP_MALFORMED, "malformed", "frames cut short, or whose lengths contradict each other; dropped"),
+    Counter(XDP_BAD_IP_SUMS, "bad_ip_sums", "IP headers whose check sum is wrong; dropped"),
+    Counter(XDP_BAD_UDP_SUMS, "bad_udp_sums", "datagrams whose check sum is wrong; dropped"),
+    Counter(XDP_NO_SUMS, "no_sums", "datagrams sent without a check sum; handed on"),
+    Counter(XDP_PARTIAL_SUMS, "partial_sums", "datagrams whose check sum the sender left to a card; handed on"),
+    Counter(XDP_UNSTAMPED, "unstamped", "packets handed on without a time of arrival: the driver has no room for it"),
+    Counter(XDP_BAD_DESCRIPTORS, "bad_descriptors", "descriptors of the kernel's that cannot be; dropped"),
+    Counter(XDP_WAKEUPS, "wakeups", "calls to wake a driver that asked for it"),
+    Counter(XDP_ERRORS, "errors", "of these, failed; the last error number is kept"),
+)
+assert [counter.word for counter in XDP] == list(range(XDP_COUNTERS))

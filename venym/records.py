@@ -8,6 +8,8 @@
     INTENT        strategy -> gateway     what a strategy wants done
     ORDER_EVENT   gateway -> strategy     what became of an order
     WIRE_MESSAGE  gateway <-> venue       a FIX message, as octets; to the journal, both ways
+    MISSING       decoder -> recovery     messages of a channel that did not come, or came after all
+    RECOVERED     recovery -> decoder     what a re-request or snapshot server sent
 
 Prices count 1e-4 dollars (``_e4``), money 1e-6 dollars (``_e6``). Times are nanoseconds: ``received_ns`` since the Unix
 epoch; ``time_ns`` and ``clock_ns`` since midnight at the exchange, the first as a message tells it, the second never
@@ -49,6 +51,8 @@ TRADABLE = 1  # trading state is T, nothing halts it here
 SUSPECT = 2  # a modification did not fit, or messages are missing
 CROSSED = 4  # best bid >= best ask
 PRINTABLE = 8  # E, printable C, P or Q: its shares count as volume
+GAPPED = 16  # messages of its channel are missing and may still come
+RESTARTED = 32  # its book was set anew from a snapshot: what was rolled up before it is void
 
 BOOK_EVENT = record(
     "BOOK_EVENT",
@@ -194,6 +198,42 @@ WIRE_MESSAGE = record(
         ("direction", "i4"),
         ("length", "i4"),
         ("octets", "u1", (WIRE_OCTETS_MAX,)),
+    ],
+    2048,
+)
+
+# MISSING.kind
+HOLE, PROGRESS, SESSION, ENDED, OVERFLOW = range(1, 6)
+
+MISSING = record(
+    "MISSING",
+    [
+        ("session_high", "i8"),  # MoldUDP64 session: first eight bytes, then the last two
+        ("session_low", "i8"),
+        ("first", "i8"),  # HOLE, OVERFLOW: the first sequence number wanted
+        ("end", "i8"),  # one past the last
+        ("expected", "i8"),  # next to be applied: none below is wanted any more
+        ("received_ns", "i8"),  # of the packet that showed it
+        ("channel", "i4"),
+        ("kind", "i4"),  # PROGRESS: `expected` passed the end of a hole; OVERFLOW: came, and there was no room to hold
+    ],
+    64,
+)
+
+# RECOVERED.kind
+REREQUESTED, SNAPSHOT_BEGIN, SNAPSHOT_BLOCKS, SNAPSHOT_END, GIVEN_UP = range(1, 6)
+RECOVERED_OCTETS_MAX = 2008
+
+RECOVERED = record(
+    "RECOVERED",
+    [
+        ("session_high", "i8"),
+        ("session_low", "i8"),
+        ("sequence", "i8"),  # SNAPSHOT_END: of the first message after it; GIVEN_UP: go on with this one
+        ("channel", "i4"),
+        ("kind", "i4"),
+        ("length", "i4"),  # REREQUESTED: of a MoldUDP64 packet; SNAPSHOT_BLOCKS: of whole length-prefixed messages
+        ("octets", "u1", (RECOVERED_OCTETS_MAX,)),
     ],
     2048,
 )

@@ -6,6 +6,7 @@ import pytest
 
 from venym.control.errors import ConfigurationError
 from venym.control.resolve import Resolved, resolve
+from venym.control.settings import Settings
 
 
 def refusal(
@@ -20,3 +21,10 @@ def refusal(
 def source(resolved: Resolved, name: str) -> tuple[str, str]:
     """Where a setting's value came from."""
     return next((row.kind, row.where) for row in resolved.table if row.name == name)
+
+
+def resolved_text(folder: Path, text: str) -> Settings:
+    """The settings of a configuration file with this text."""
+    path = folder / "venym.toml"
+    path.write_text(text)
+    return resolve(path, (), {}).settings

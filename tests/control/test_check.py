@@ -73,5 +73,6 @@ def test_json_has_the_same_names_values_and_sources(resolved: Resolved, capsys: 
 
 
 def test_empty_lists_are_shown_to_be_there(capsys: pytest.CaptureFixture[str]) -> None:
-    last = printed(resolve(None, [], {}), capsys).splitlines()[-2:]
-    assert [line.split() for line in last] == [[name, "[]", "default"] for name in ("instruments", "strategies")]
+    last = printed(resolve(None, [], {}), capsys).splitlines()[-3:]
+    lists = ("channels", "instruments", "strategies")
+    assert [line.split() for line in last] == [[name, "[]", "default"] for name in lists]

@@ -244,3 +244,22 @@ def test_the_example_of_a_replay_runs_two_examples_and_the_model_that_comes_with
     settings = resolve(path, options, {}).settings
     assert settings.model == HERE.parents[2] / "replay_data" / "aapl-demo.model.json"
     assert [instrument.symbol for instrument in settings.instruments] == ["AAPL"]
+
+
+def test_channels_are_listed_in_the_file_and_changed_by_name(toml: Any) -> None:
+    text = '[[channels]]\nname = "{}"\nline_a = "239.1.1.{}:26400"\n'
+    path = toml(text.format("one", 1) + text.format("two", 2))
+    options = ["channels.two.line_b=239.1.2.2:26400", "channels[0].rerequest=10.0.0.1:17000, 10.0.0.2:17000"]
+    one, two = resolve(path, options, {}).settings.channels
+    assert (one.name, one.line_a, one.line_b, one.glimpse) == ("one", "239.1.1.1:26400", "", "")
+    assert one.rerequest == ("10.0.0.1:17000", "10.0.0.2:17000")
+    assert (two.name, two.line_b, two.interface_b, two.source_b) == ("two", "239.1.2.2:26400", "", "")
+
+
+def test_channels_of_one_name_and_without_a_line_are_refused(toml: Any) -> None:
+    path = toml('[[channels]]\nname = "one"\nline_a = ""\n[[channels]]\nname = "one"\n')
+    assert refusal(path) == [
+        f"channels[0].line_a = '' in {path}: a line is an IPv4 address and a port, such as 233.54.12.111:26477",
+        f"channels[1] (one) in {path}: line_a is missing",
+        f"channels[1].name = 'one' in {path}: channels[0].name is the same",
+    ]

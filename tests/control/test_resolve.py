@@ -29,6 +29,7 @@ def test_nothing_given_is_every_default() -> None:
     assert resolved.settings == Settings()
     filled = {"session.post_only_tags": "session.post_only_tags.18"}  # a table shows its items
     assert [row.name for row in resolved.table] == [filled.get(name, name) for name in NAMES] + [
+        "channels",
         "instruments",
         "strategies",
     ]
@@ -52,6 +53,17 @@ def test_the_last_of_two_options_counts() -> None:
 
 
 OTHER_VALUES = {
+    "feed.source": "xdp",
+    "feed.interface": "eth1",
+    "feed.stamps": "none",
+    "feed.busy_poll_us": 50,
+    "feed.slots": 4096,
+    "feed.slot_octets": 4096,
+    "feed.xdp_mode": "generic",
+    "feed.xdp_helper": Path("/run/helper"),
+    "recovery.start": "snapshot",
+    "run.plan": "split2",
+    "run.cpus": "2,3",
     "session.version": "FIX.4.4",
     "session.time_decimals": 9,
     "risk.open_orders_max": 3,
@@ -119,7 +131,7 @@ def test_a_mistyped_variable_is_refused_by_name(name: str, meant: str) -> None:
     assert refusal(environment={name: "1"}) == [f"{name} in the environment: no such setting; did you mean {meant}?"]
 
 
-@pytest.mark.parametrize("name", ["VENYM_", "VENYM_RUN", "VENYM_FEED_MAX_ORDER_QTY", "VENYM_FEED__MAX_ORDER_QTY"])
+@pytest.mark.parametrize("name", ["VENYM_", "VENYM_QUIZ", "VENYM_QUIZ_QTY", "VENYM_QUIZ__QTY"])
 def test_any_other_variable_with_the_prefix_is_refused_by_name(name: str) -> None:
     assert refusal(environment={name: '{"orders_max": 1}'}) == [f"{name} in the environment: no such setting"]
 
@@ -136,8 +148,8 @@ def test_a_variable_of_somebody_else_is_left_alone(name: str) -> None:
         ("[bok]\norders_max = 1", "[bok] in {path}: no such section; did you mean [book]?"),
         (
             "[pages]\nline = 1",
-            "[pages] in {path}: no such section; there are [book], [memory], [runtime], [session], [risk], [fees], "
-            "[gateway], [venue], [replay], [[instruments]], [[strategies]]",
+            "[pages] in {path}: no such section; there are [book], [memory], [runtime], [feed], [recovery], [run], "
+            "[session], [risk], [fees], [gateway], [venue], [replay], [[channels]], [[instruments]], [[strategies]]",
         ),
         ("[[risks]]\na = 1", "[[risks]] in {path}: no such section; did you mean [risk]?"),
         ("[strategy]\na = 1", "[strategy] in {path}: no such section; did you mean [[strategies]]?"),
@@ -299,12 +311,15 @@ def test_the_example_lists_every_setting_at_its_default_with_its_meaning() -> No
 
 def test_the_entries_in_the_examples_comments_are_entries(tmp_path: Path) -> None:
     text = CONFIG.read_text("utf-8")
-    entries = text[text.index("# [[instruments]]") :].replace("\n# ", "\n").removeprefix("# ").replace("\n#\n", "\n")
+    entries = text[text.index("# [[channels]]") :].replace("\n# ", "\n").removeprefix("# ").replace("\n#\n", "\n")
     (tmp_path / "taker.py").touch()
     path = tmp_path / "entries.toml"
     path.write_text(entries)
     settings = resolve(path, [], {}).settings
     assert [instrument.symbol for instrument in settings.instruments] == ["BRK.A", "AAPL"]
     (strategy,) = settings.strategies
-    for entry, fields in ((settings.instruments[0], LISTS["instruments"]), (strategy, LISTS["strategies"])):
-        assert entry.model_fields_set == set(fields.model_fields)
+    (channel,) = settings.channels
+    listed = {"channels": channel, "instruments": settings.instruments[0], "strategies": strategy}
+    assert {table: entry.model_fields_set for table, entry in listed.items()} == {
+        table: set(fields.model_fields) for table, fields in LISTS.items()
+    }

@@ -89,3 +89,29 @@ def test_a_speed_is_what_the_pacer_takes(text: str) -> None:
 def test_a_speed_may_be_written_as_a_number() -> None:
     assert TypeAdapter(values.Speed).validate_python(0.5) == "0.5"
     assert not takes(values.Speed, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "good", "bad"),
+    [
+        (values.LineAddress, "233.54.12.111:26477", ["", "239.1.1.1", "239.1.1:1", "a:1", "::1:1", "239.1.1.1:65536"]),
+        (values.LineAddressOrNone, "", ["239.1.1.1:0", "239.1.1.1:+1", "239.1.1.1:01", "239.1.1.1: 1", ":1"]),
+        (values.Endpoint, "glimpse-1.example.com:17009", ["", "host", ":1", "-a:1", "a b:1", "host:99999", "a:\uff11"]),
+        (values.EndpointOrNone, "", ["host", "10.0.0.1:"]),
+        (values.SourceAddress, "192.0.2.1", ["192.0.2.256", "192.0.2.01", "host"]),
+        (values.SourceAddress, "", [" ", "\0"]),
+        (values.Interface, "enp1s0f0.100@x", ["a/b", "a b", "..", "0123456789abcdef", "a\n", "\u00e4"]),
+    ],
+)
+def test_addresses_and_names_of_the_network(kind: Any, good: str, bad: list[str]) -> None:
+    assert takes(kind, good)
+    assert [text for text in bad if takes(kind, text)] == []
+    assert not takes(kind, None)
+    assert not takes(kind, 5)
+
+
+@given(st.integers(-(2**40), 2**40))
+@example(1)
+@example(2**30)
+def test_a_power_of_two(number: int) -> None:
+    assert takes(values.PowerOfTwo, number) is (number in {1 << bits for bits in range(41)})

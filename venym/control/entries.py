@@ -1,4 +1,4 @@
-"""The lists of tables among the settings: [[instruments]] and [[strategies]].
+"""The lists of tables among the settings: [[channels]], [[instruments]] and [[strategies]].
 
     [[strategies]]             strategies[0], to --set also strategies.taker
     name = "taker"             strategies[0].name
@@ -86,6 +86,7 @@ def check_entries(layers: Layers) -> None:
     count = len(layers.labels["strategies"])
     if count > STRATEGIES_MAX:
         layers.wrong.append(f"strategies: there are {count}, and at most {STRATEGIES_MAX} can run")
+    _check_different(layers, _column(layers, "channels", "name"))
     _check_different(layers, _column(layers, "instruments", "symbol"))
     _check_different(layers, _column(layers, "instruments", "fix_symbol", otherwise="symbol"))
     _check_different(layers, _column(layers, "strategies", "name"))

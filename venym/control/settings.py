@@ -18,18 +18,25 @@ from .values import (
     DAY_MS,
     Decimals,
     Dollars,
+    Endpoint,
+    EndpointOrNone,
     Entries,
     FeeE6,
     FixText,
     Flag,
     Folder,
     FolderOrNone,
+    Interface,
     LatencyNs,
+    LineAddress,
+    LineAddressOrNone,
     Milliseconds,
     ModelFile,
     Name,
     Params,
+    PowerOfTwo,
     Prefix,
+    SourceAddress,
     Speed,
     StrategyFile,
     Symbol,
@@ -83,6 +90,92 @@ class Runtime(Section):
     )
 
 
+class Feed(Section):
+    """How the lines of the channels are received."""
+
+    source: Literal["udp", "xdp"] = Field(default="udp", description="udp: sockets; xdp: AF_XDP")
+    interface: Interface = Field(
+        default="", description='of lines that name none; "" leaves it to the system\'s routes (udp only)'
+    )
+    stamps: Literal["software", "hardware", "none"] = Field(
+        default="software",
+        description="who stamps a packet's arrival: software (the kernel), hardware (the card), none",
+    )
+    busy_poll_us: Annotated[int, Field(strict=True, ge=0, le=1_000_000)] = Field(
+        default=0, description="SO_BUSY_POLL of the sockets; 0 is off"
+    )
+    receive_buffer_octets: Annotated[int, Field(strict=True, ge=4_096, le=2**30 - 1)] = Field(
+        default=33_554_432, description="what the kernel holds for a line"
+    )
+    slots: Annotated[PowerOfTwo, Field(le=2**24)] = Field(
+        default=16_384, description="packets held at once, over all lines"
+    )
+    slot_octets: Annotated[PowerOfTwo, Field(ge=64, le=65_536)] = Field(
+        default=2_048, description="the longest packet; a longer one is counted, and missing"
+    )
+    xdp_mode: Literal["native", "generic", "auto"] = Field(
+        default="native",
+        description="xdp: native, generic, auto: in the driver, in the kernel, or whichever can be had",
+    )
+    zero_copy: When = Field(default="auto", description="xdp: frames without a copy; auto: where the driver can")
+    xdp_helper: FolderOrNone = Field(
+        default=None, description='xdp: socket of a helper that hands over the program; "" makes it here'
+    )
+    fall_back: Flag = Field(default=False, description="receive by udp where xdp is refused")
+
+
+class Recovery(Section):
+    """How messages that neither line brought are got back."""
+
+    start: Literal["beginning", "snapshot", "now"] = Field(
+        default="beginning",
+        description="how a channel is joined: beginning (from message 1), snapshot, now (books suspect)",
+    )
+    stale_gate: Flag = Field(
+        default=True, description="no new order in the instruments of a channel from a gap's first sight to its fill"
+    )
+    held_packets_max: Annotated[int, Field(strict=True, ge=1, le=2**24)] = Field(
+        default=65_536, description="packets of a channel held back behind what is missing"
+    )
+    wait_us: Annotated[int, Field(strict=True, ge=0, le=10**9)] = Field(
+        default=1_000, description="left to the other line to bring it, before it is asked for"
+    )
+    timeout_ms: Milliseconds = Field(default=100, description="of a request; then another server is asked")
+    attempts_max: Annotated[int, Field(strict=True, ge=1, le=1_000)] = Field(
+        default=5, description="requests for the same messages, before they are given up"
+    )
+    give_up_ms: Milliseconds = Field(
+        default=5_000, description="after that, a snapshot is taken where there is one, or messages are given up"
+    )
+    outstanding_max: Annotated[int, Field(strict=True, ge=1, le=65_536)] = Field(
+        default=16, description="requests of a channel without an answer at any time"
+    )
+    requests_per_second_max: Annotated[int, Field(strict=True, ge=1, le=1_000_000)] = Field(
+        default=5_000, description="requests of a channel"
+    )
+    request_messages_max: Annotated[int, Field(strict=True, ge=1, le=65_534)] = Field(
+        default=1_000, description="messages that one request asks for"
+    )
+    snapshot_attempts_max: Annotated[int, Field(strict=True, ge=1, le=1_000)] = Field(
+        default=3, description="snapshots tried, before messages are given up"
+    )
+
+
+class Run(Section):
+    """`venym run`."""
+
+    plan: Literal["auto", "fused", "split2", "dedicated"] = Field(
+        default="auto", description="which stages share a core: auto, fused, split2, dedicated"
+    )
+    cpus: Annotated[str, Field(strict=True, pattern=r"^([0-9]{1,5}(,[0-9]{1,5})*)?$")] = Field(
+        default="", description='processors that the cores are pinned to, such as "2,3"; "" chooses'
+    )
+    silence_ms: Milliseconds = Field(default=3_000, description="a line from which so long nothing came is told of")
+    report_seconds: Annotated[int, Field(strict=True, ge=0, le=86_400)] = Field(
+        default=10, description="between two lines about what came; 0 is never"
+    )
+
+
 class Session(Section):
     """The FIX session that orders go out on. A table of tags adds fields to orders: { 15 = "USD" } writes 15=USD."""
 
@@ -121,6 +214,10 @@ class Risk(Section):
     )
     stale_ms: Milliseconds = Field(default=60_000, description="silence of the market from which on no order goes out")
     short_sales: Flag = Field(default=True, description="may a strategy sell what it does not have?")
+    cancel_halted: Flag = Field(default=True, description="cancel what is open in an instrument that stops trading")
+    cancel_gapped: Flag = Field(
+        default=True, description="cancel what is open in the instruments of a channel that misses messages"
+    )
 
 
 class Fees(Section):
@@ -172,6 +269,25 @@ class Replay(Section):
     )
 
 
+class Channel(Section):
+    """A sequenced stream of messages, and the one or two lines that carry it."""
+
+    name: Name = Field(description="of your choice")
+    line_a: LineAddress = Field(description="group:port, or an own address:port")
+    line_b: LineAddressOrNone = Field(default="", description='the second line; "" is none')
+    interface_a: Interface = Field(default="", description='network interface; "" is feed.interface')
+    interface_b: Interface = Field(default="", description="the same of line B")
+    source_a: SourceAddress = Field(default="", description='take packets of this sender only; "" is any')
+    source_b: SourceAddress = Field(default="", description="the same of line B")
+    rerequest: tuple[Endpoint, ...] = Field(
+        default=(), description="host:port of re-request servers, first choice first"
+    )
+    glimpse: EndpointOrNone = Field(default="", description='host:port of the snapshot server; "" is none')
+    username: Annotated[str, Field(strict=True, pattern=r"^[ -~]*$", max_length=6)] = Field(
+        default="", description="at the snapshot server"
+    )
+
+
 class Instrument(Section):
     """An instrument that orders may be sent for. One that a strategy names is there at these defaults anyhow."""
 
@@ -219,12 +335,16 @@ class Settings(BaseSettings):
     book: Book = Book()
     memory: Memory = Memory()
     runtime: Runtime = Runtime()
+    feed: Feed = Feed()
+    recovery: Recovery = Recovery()
+    run: Run = Run()
     session: Session = Session()
     risk: Risk = Risk()
     fees: Fees = Fees()
     gateway: Gateway = Gateway()
     venue: Venue = Venue()
     replay: Replay = Replay()
+    channels: tuple[Channel, ...] = ()
     instruments: tuple[Instrument, ...] = ()
     strategies: tuple[Strategy, ...] = ()
 
@@ -245,8 +365,8 @@ class Settings(BaseSettings):
         return (init_settings,)  # its own sources drop what they do not know; resolve reads them and refuses that
 
 
-LISTS: dict[str, type[Section]] = {"instruments": Instrument, "strategies": Strategy}
-LABELS = {"instruments": "symbol", "strategies": "name"}  # the key that an entry is known by
+LISTS: dict[str, type[Section]] = {"channels": Channel, "instruments": Instrument, "strategies": Strategy}
+LABELS = {"channels": "name", "instruments": "symbol", "strategies": "name"}  # the key that an entry is known by
 
 
 def sections() -> dict[str, type[Section]]:

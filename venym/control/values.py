@@ -7,6 +7,7 @@ reason, which is shown behind the setting's name.
 import math
 import re
 from contextlib import suppress
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 LARGEST_INDEX = 2**31 - 1  # tables are indexed with 32 bits
 EXACT_MAX = 2**53  # float64 holds every whole number up to here
 DAY_MS = 86_400_000
+PORT_MAX = 65_535
 FIX_DECIMALS = (0, 3, 6, 9)
 FIX_OWN_TAGS = frozenset({8, 9, 10, 11, 34, 35, 38, 40, 41, 43, 44, 49, 52, 54, 55, 56, 59, 60, 97, 122})
 EXAMPLE = re.compile(r"venym:([a-z][a-z0-9_]*)")
@@ -103,6 +105,50 @@ def _symbols(given: Any) -> Any:
     return given
 
 
+def _line(given: str) -> str:
+    group, _, port = given.rpartition(":")
+    try:
+        IPv4Address(group)
+    except ValueError as error:
+        raise ValueError("a line is an IPv4 address and a port, such as 233.54.12.111:26477") from error
+    _check_port(port)
+    return given
+
+
+def _endpoint(given: str) -> str:
+    host, _, port = given.rpartition(":")
+    if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?", host):
+        raise ValueError("an address is host:port")
+    _check_port(port)
+    return given
+
+
+def _check_port(text: str) -> None:
+    if not re.fullmatch(r"[1-9][0-9]{0,4}", text) or int(text) > PORT_MAX:
+        raise ValueError(f"a port is a number from 1 to {PORT_MAX}")
+
+
+def _address(given: str) -> str:
+    if given:
+        try:
+            IPv4Address(given)
+        except ValueError as error:
+            raise ValueError("input should be an IPv4 address") from error
+    return given
+
+
+def _interface(given: str) -> str:
+    if not re.fullmatch(r"[!-.0-~]{0,15}", given) or given in (".", ".."):
+        raise ValueError("a network interface's name is up to 15 printable ASCII characters without / or a space")
+    return given
+
+
+def _power_of_two(given: int) -> int:
+    if given & (given - 1):
+        raise ValueError("input should be a power of two")
+    return given
+
+
 def _name(given: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,31}", given):
         raise ValueError("a name is up to 32 letters, digits, _ and -, and begins with a letter or _")
@@ -138,6 +184,14 @@ Prefix = Annotated[str, Field(strict=True, pattern=r"^[ -~]*$", max_length=20)]
 Tags = dict[Annotated[int, BeforeValidator(_tag)], FixText]
 
 Speed = Annotated[str, BeforeValidator(_speed)]
+
+Interface = Annotated[str, Field(strict=True), AfterValidator(_interface)]
+LineAddress = Annotated[str, Field(strict=True), AfterValidator(_line)]
+LineAddressOrNone = Annotated[str, Field(strict=True), AfterValidator(lambda given: given and _line(given))]
+SourceAddress = Annotated[str, Field(strict=True), AfterValidator(_address)]
+Endpoint = Annotated[str, Field(strict=True), AfterValidator(_endpoint)]
+EndpointOrNone = Annotated[str, Field(strict=True), AfterValidator(lambda given: given and _endpoint(given))]
+PowerOfTwo = Annotated[int, Field(strict=True, ge=1), AfterValidator(_power_of_two)]
 
 Name = Annotated[str, Field(strict=True), AfterValidator(_name)]
 Symbol = Annotated[str, Field(strict=True), AfterValidator(_symbol)]
