@@ -1,4 +1,4 @@
-"""A pcap of MoldUDP64 taken apart and checked the slow way; knows only what venue.packets writes."""
+"""A pcap of UDP, or MoldUDP64 in it, taken apart and checked the slow way; knows only what wire.pcap_write writes."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -18,8 +18,25 @@ class Packet(NamedTuple):
     payload_octets: int
 
 
+class Datagram(NamedTuple):
+    received_ns: int
+    source: str
+    destination: tuple[str, int]
+    payload: bytes
+
+
 def read_packets(capture: bytes) -> Iterator[Packet]:
-    """Every packet. Fails on a wrong length, checksum or header, and on octets left over."""
+    """Every packet. Fails as `read_datagrams` does, and on messages that are cut or miscounted."""
+    for received_ns, _, destination, payload in read_datagrams(capture):
+        count = int.from_bytes(payload[18:20], "big")
+        messages, rest = blocks(payload[20:])
+        assert rest == b"" and len(messages) == (0 if count == END_OF_SESSION else count)
+        session, sequence = payload[:10].decode(), int.from_bytes(payload[10:18], "big")
+        yield Packet(received_ns, destination, session, sequence, count, messages, len(payload))
+
+
+def read_datagrams(capture: bytes) -> Iterator[Datagram]:
+    """Every datagram. Fails on a wrong length, checksum or header, and on octets left over."""
     assert capture[:24] == bytes.fromhex("4d3cb2a1 0200 0400 00000000 00000000 00000400 01000000")
     at, identification = 24, 0
     while at < len(capture):
@@ -28,27 +45,24 @@ def read_packets(capture: bytes) -> Iterator[Packet]:
         )
         frame = capture[at + 16 : at + 16 + held]
         assert len(frame) == held == length and nanoseconds < 1_000_000_000
-        yield _packet(seconds * 1_000_000_000 + nanoseconds, frame)
+        yield _datagram(seconds * 1_000_000_000 + nanoseconds, frame)
         identification = identification + 1 & 0xFFFF
         assert int.from_bytes(frame[18:20], "big") == identification
         at += 16 + held
 
 
-def _packet(received_ns: int, frame: bytes) -> Packet:
+def _datagram(received_ns: int, frame: bytes) -> Datagram:
     ethernet, ip, udp, payload = frame[:14], frame[14:34], frame[34:42], frame[42:]
     assert ethernet[12:] == b"\x08\x00"
-    assert ethernet[:6] == bytes((1, 0, 0x5E, ip[17] & 0x7F, ip[18], ip[19]))  # the group's own address
+    group_address = bytes((1, 0, 0x5E, ip[17] & 0x7F, ip[18], ip[19]))
+    assert ethernet[:6] == (group_address if ip[16] >> 4 == 14 else bytes((2, 0, 0, 0, 0, 2)))
     assert ip[0] == 0x45 and ip[9] == 17 and int.from_bytes(ip[2:4], "big") == len(frame) - 14
     assert internet_sum(ip) == 0xFFFF
     assert int.from_bytes(udp[4:6], "big") == 8 + len(payload)
     assert udp[6:] != b"\0\0"  # that would mean: not summed
     assert internet_sum(ip[12:20] + bytes((0, 17)) + udp[4:6] + udp + payload) == 0xFFFF
-    destination = ".".join(str(octet) for octet in ip[16:20]), int.from_bytes(udp[2:4], "big")
-    count = int.from_bytes(payload[18:20], "big")
-    messages, rest = blocks(payload[20:])
-    assert rest == b"" and len(messages) == (0 if count == END_OF_SESSION else count)
-    session, sequence = payload[:10].decode(), int.from_bytes(payload[10:18], "big")
-    return Packet(received_ns, destination, session, sequence, count, messages, len(payload))
+    source, target = (".".join(str(octet) for octet in ip[at : at + 4]) for at in (12, 16))
+    return Datagram(received_ns, source, (target, int.from_bytes(udp[2:4], "big")), payload)
 
 
 def internet_sum(octets: bytes) -> int:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tests.naive.packets import END_OF_SESSION, Packet, read_packets
 from tests.stages.itch_messages import message
 from venym.venue.packets import (
-    FILE_HEADER,
     MESSAGES_A_PACKET,
     PACKET_MAX,
     PAYLOAD_MAX,
@@ -23,6 +22,7 @@ from venym.venue.packets import (
     pack_end,
 )
 from venym.wire.itch50 import MESSAGES
+from venym.wire.pcap_write import FILE_HEADER
 
 pytestmark = pytest.mark.plain
 

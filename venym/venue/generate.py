@@ -19,10 +19,11 @@ from typing import BinaryIO, NamedTuple, cast
 import numpy as np
 
 from ..hot.layout import aligned
+from ..wire.pcap_write import FILE_HEADER
 from .day_plan import Wanted, make_plan
 from .day_state import Day, begin_day
 from .day_write import write_day
-from .packets import FILE_HEADER, SPAN_NS, make_packer, new_york_midnight_ns, pack, pack_end
+from .packets import SPAN_NS, make_packer, new_york_midnight_ns, pack, pack_end
 
 BUFFER_OCTETS = 1 << 20  # stays in the processor's cache
 DATE = date(2019, 1, 30)  # the day whose shape all have
