@@ -5,7 +5,8 @@ import math
 
 import numpy as np
 
-from venym.records import PRINTABLE, SUSPECT, TOP_LEVELS, TRADABLE
+from venym.records import PRINTABLE, RESTARTED, SUSPECT, TOP_LEVELS, TRADABLE
+from venym.stages.feature_table import FEATURES
 
 HORIZONS_S = (0.1, 1.0, 10.0)
 BUCKET_BITS = (16, 19, 23)  # a horizon's bucket is 2**bits ns
@@ -16,6 +17,7 @@ class NaiveFeatures:
     """One instrument: `note` each of its events; `row` gives the features after the last, and whether it is ready."""
 
     def __init__(self) -> None:
+        self.silent = False  # the last event was of no message
         self.forget()
 
     def forget(self) -> None:
@@ -25,6 +27,11 @@ class NaiveFeatures:
         self.quoted: list[tuple[int, float, float]] = []  # time, mid, microprice of every event with two sides
 
     def note(self, event: np.void) -> None:
+        self.silent = int(event["kind"]) == 0
+        if self.silent:
+            if int(event["marks"]) & RESTARTED:
+                self.forget()
+            return
         now = min(max(int(event["time_ns"]), 0), 2**62)
         if self.events:
             suspect_changed = (int(event["marks"]) ^ int(self.events[-1]["marks"])) & SUSPECT
@@ -43,6 +50,8 @@ class NaiveFeatures:
         ])  # fmt: skip
 
     def row(self) -> tuple[list[float], bool]:
+        if self.silent:
+            return [0.0] * len(FEATURES), False
         event, now = self.events[-1], self.times[-1]
         age_s = (now - self.times[-2]) / 1e9 if len(self.times) > 1 else 0.0
         prices, filled = self.prices(now) if two_sides(event) else ([0.0] * 8, False)

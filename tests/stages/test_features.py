@@ -18,7 +18,7 @@ from tests.stages.drive import SMALL, Drive, block, cores, told
 from tests.stages.feature_events import COUNT, Stage, assert_rows_of_the_twin, book_event, taken
 from tests.stages.test_book import random_day
 from venym import pipeline, records
-from venym.records import CROSSED, PRINTABLE, SUSPECT, TRADABLE
+from venym.records import CROSSED, PRINTABLE, RESTARTED, SUSPECT, TRADABLE
 from venym.stages import feed
 from venym.stages.decoder import Limits
 from venym.stages.features import HORIZONS, SAMPLES
@@ -326,9 +326,9 @@ TIMES = st.sampled_from([0, 1, 10**9, 11 * 10**9, 34_200 * 10**9, 2**48 - 1, 2**
 @st.composite
 def hostile(draw):
     five = [draw(st.lists(st.tuples(PRICES, SHARES), min_size=5, max_size=5)) for _ in range(2)]
-    return book_event(0, *five, kind=draw(st.sampled_from("AFECXDUPQI~")), time_ns=draw(TIMES), shares=draw(SHARES),
+    return book_event(0, *five, kind=draw(st.sampled_from("AFECXDUPQI~\0")), time_ns=draw(TIMES), shares=draw(SHARES),
                       paired_shares=draw(SHARES), side=draw(st.sampled_from("BSN\0")),
-                      marks=draw(st.sampled_from([0, 255, PRINTED, SUSPECT])))  # fmt: skip
+                      marks=draw(st.sampled_from([0, 255, PRINTED, SUSPECT, RESTARTED])))  # fmt: skip
 
 
 @pytest.mark.plain

@@ -14,7 +14,9 @@ Invariant the work for an event does not depend on how many came before: each sa
           events there are.
 Ready     when the book has two sides and the longest horizon has a sample that old. The state starts anew, and rows
           are not ready until it has filled again, when the SUSPECT mark comes or goes and when time falls back by more
-          than the longest horizon (another day). On a smaller step back the clock stands still.
+          than the longest horizon (another day). On a smaller step back the clock stands still. An event of no message
+          (kind 0) is passed on in a row that is not ready, and touches nothing, unless it is RESTARTED: the state
+          starts anew with the next event.
 When full it takes no event; the decoder stops when its own link has filled.
 """
 
@@ -28,7 +30,7 @@ from ..hot.jit import small
 from ..hot.jit import step as stage_step
 from ..hot.layout import record
 from ..hot.link import Link, claim, commit, pass_mark, peek, ready, release, room
-from ..records import FEATURES_MAX, PRINTABLE, SUSPECT, TOP_LEVELS, TRADABLE
+from ..records import FEATURES_MAX, PRINTABLE, RESTARTED, SUSPECT, TOP_LEVELS, TRADABLE
 from .book import Take
 from .feature_table import FEATURES, HORIZONS_NS, TAUS_NS, bucket_shift, position
 
@@ -139,6 +141,9 @@ def make_row(ctx, row, event):
     state = slot_at(ctx.states, instrument)
     copy_record(row.market, event)
     x = row.x
+    if event.kind == 0:
+        pass_on(row, state, event)
+        return
 
     now = min(max(event.time_ns, np.int64(0)), np.int64(TIME_NS_MAX))
     suspect = np.int64(event.marks) & SUSPECT
@@ -163,6 +168,16 @@ def make_row(ctx, row, event):
     x[AUCTION] = state.auction
     x[TRADING] = 1.0 if np.int64(event.marks) & TRADABLE else 0.0
     row.ready = 1 if filled else 0
+
+
+@small
+def pass_on(row, state, event):
+    """An event of no message: nothing follows from it but that what was rolled up may be void."""
+    if np.int64(event.marks) & RESTARTED:
+        state.begun = 0
+    for k in range(len(FEATURES)):
+        row.x[k] = 0.0
+    row.ready = 0
 
 
 @stage_step

@@ -55,24 +55,34 @@ BOOK = record(
     128,
 )
 
-# CHANNEL.stream
-UNBEGUN, OPEN, ENDED = 0, 1, 2
+# CHANNEL.stream: sequence.py says what follows what
+UNBEGUN, IN_SYNC, ENDED, BACKFILL, GAP, SNAPSHOT = range(6)
 
 CHANNEL = record(
     "CHANNEL",
     [
         ("session_high", "i8"),  # MoldUDP64 session: first eight bytes, then the last two
         ("session_low", "i8"),
-        ("expected", "i8"),  # sequence number of the next message
-        ("gaps", "i8"),  # in this session
+        ("expected", "i8"),  # sequence number of the next message; 0: not known yet
+        ("known", "i8"),  # one past the highest sequence number known to exist
+        ("gaps", "i8"),  # in this session, given up
         ("mwcb_level_1_e8", "i8"),
         ("mwcb_level_2_e8", "i8"),
         ("mwcb_level_3_e8", "i8"),
+        ("told_expected", "i8"),  # what the control plane knows as `expected`
+        ("overflow_first", "i8"),  # what came and was not held, since something was held last
+        ("overflow_end", "i8"),
+        ("overflow_told", "i8"),  # as far as the control plane knows
         ("owner", "i4"),  # number of the session, over all channels: TRADE.owner
         ("stream", "i4"),
         ("system_event", "u1"),  # last S
         ("mwcb_level", "u1"),  # highest level breached: ASCII 1 2 3
         ("code", "u1"),  # which market this is in h: Q Nasdaq, B Nasdaq Texas, X PSX
+        ("ended", "u1"),  # 1: the end of the session was seen
+        ("waiting", "u1"),  # 1: nothing is applied before a snapshot
+        ("overflowing", "u1"),  # 1: overflow_end still grows
+        ("untold", "u1"),  # bits of missing.py: what had no room
+        ("gap_told", "u1"),  # 1: an event was marked GAPPED, and none for all instruments has taken it back
     ],
     128,
 )
@@ -99,6 +109,8 @@ class Market(NamedTuple):
     trade_blocks: np.ndarray
     words: np.ndarray
     instruments: np.ndarray
+    instrument_books: np.ndarray
+    instrument_channels: np.ndarray
 
 
 def symbol_word(symbol: str) -> int:
@@ -137,6 +149,8 @@ def build_market(
         trade_blocks=take("trade_blocks", (trades_max >> TRADE_BLOCK_BITS) + 1, TRADE_BLOCK),
         words=take("market", MARKET_WORDS, np.dtype(np.int64)),
         instruments=take("instruments", max(1, len(symbols)), np.dtype(np.int64)),
+        instrument_books=take("instrument_books", max(1, len(symbols)), np.dtype(np.int64)),
+        instrument_channels=take("instrument_channels", max(1, len(symbols)), np.dtype(np.int64)),
     )
     made.instruments[: len(symbols)] = symbols
     made.channels["code"] = ord(code)
@@ -175,6 +189,8 @@ def name_book(market, index, symbol):
     for k in range(market.instruments.shape[0]):
         if market.instruments[k] == symbol:
             book.instrument = k
+            market.instrument_books[k] = index
+            market.instrument_channels[k] = book.channel + 1
 
 
 @hot
@@ -274,6 +290,6 @@ def forget_channel(market, channel):
 
 
 @small
-def is_suspect(market, book):
-    """A modification did not fit, or the channel missed messages in this session."""
-    return book.misfit != 0 or slot_at(market.channels, np.int64(book.channel)).gaps != 0
+def is_suspect(channel, book):
+    """A modification did not fit, or the book's channel missed messages in this session."""
+    return book.misfit != 0 or channel.gaps != 0

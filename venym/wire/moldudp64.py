@@ -18,6 +18,7 @@ LENGTH_BYTES = 2  # before each message
 HEARTBEAT = 0
 END_OF_SESSION = 0xFFFF
 COUNT_MAX = END_OF_SESSION - 1
+SEQUENCE_MAX = 2**63 - 1 - (1 << 17)  # beyond it, the number after a packet would not be an int64
 
 
 @small
