@@ -78,6 +78,14 @@ def whole_at(stream: bytes, at: int) -> bytes | None:
     return octets + stream[trailer : trailer + 7] if right else None
 
 
+def claimed_by(stream: bytes, at: int) -> int:
+    """Where the body of the garbled message at `at` should end, or the octet behind `at` if it says nothing of use."""
+    match = MESSAGE.match(stream, at)
+    if match is None or not 5 <= int(match[1]) <= BODY_LENGTH_MAX:
+        return at + 1
+    return match.end() + int(match[1])
+
+
 def framed(stream: bytes) -> list[bytes]:
     """All messages of a stream that is there from its beginning to its end."""
     found, at = [], 0
@@ -87,7 +95,7 @@ def framed(stream: bytes) -> list[bytes]:
             found.append(whole)
             at += len(whole)
         elif stream.startswith(b"8=FIX", at):
-            at = stream.find(b"\x018=FIX", at) + 1 or len(stream)
+            at = stream.find(b"\x018=FIX", claimed_by(stream, at) - 1) + 1 or len(stream)
         else:
             at = stream.find(b"8=FIX", at + 1)
     return found

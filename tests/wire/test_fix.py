@@ -107,6 +107,21 @@ def test_what_is_garbled_is_dropped_and_the_next_message_is_found(name):
         assert dropped
 
 
+@pytest.mark.parametrize("version", ["FIX.4.2", "FIX.4.4"])
+def test_a_message_in_the_data_of_a_garbled_one_is_not_found(version):
+    inner = naive.message([(35, b"8"), *HEAD, (37, b"not ours")], version)
+    outer = naive.message([(35, b"B"), *HEAD, (95, b"%d" % (len(inner) + 2)), (96, b"\x01" + inner + b"\x01")], version)
+    assert framed([outer + TEST_REQUEST]) == ([outer, TEST_REQUEST], [], b"")
+    garbled = outer[:-4] + b"%03d\x01" % ((int(outer[-4:-1]) + 1) % 256)
+    assert framed([garbled + TEST_REQUEST]) == ([TEST_REQUEST], ["sum"], b"")
+    assert framed(garbled[i : i + 1] for i in range(len(garbled))) == ([], ["sum"], b"")
+
+
+def test_a_body_length_that_takes_in_the_next_message_costs_that_one_too():
+    garbled = soh(f"8=FIX.4.2|9=65{HEADER}10=220|")
+    assert framed([garbled + HEARTBEAT + TEST_REQUEST]) == ([TEST_REQUEST], ["length"], b"")
+
+
 @pytest.mark.parametrize(
     "odd", [(b"ab", b"1"), (b"112", b""), (b"58", b"8=FIX.4.2"), (b"58", b"10=161"), (b"", b"x")], ids=str
 )

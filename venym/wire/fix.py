@@ -10,9 +10,11 @@
     MORE       so far it may be one
     GARBLED    or above: drop [message_start, message_end), for the reason the status names, and look again
 
-A garbled message costs itself only: the next look is at the first ``8=FIX`` behind an SOH, wherever the lengths
-pointed. Before a first message, and after what was no message, the ``8=FIX`` may stand behind anything. MORE is never
-the answer to MESSAGE_OCTETS_MAX octets or more, and what is no beginning is dropped as soon as it is seen.
+What a garbled message claims is dropped with it: its data may hold another message, which was not sent to us and must
+not be acted on. The next look is at the first ``8=FIX`` behind an SOH from where the BodyLength pointed, or, where that
+is no length of a body, from the message's own beginning. Before a first message, and after what was no message, the
+``8=FIX`` may stand behind anything. MORE is never the answer to MESSAGE_OCTETS_MAX octets or more, and what is no
+beginning is dropped as soon as it is seen.
 """
 
 import numpy as np
@@ -99,22 +101,22 @@ def _header(octets, start, end):
 
 @step
 def _body(octets, start, body, length, end):
-    """The status of a message whose header is right."""
+    """(status, where to look on if GARBLED) of a message whose header is right."""
     for i in range(3):
         if body + i < end and octets[body + i] != _TYPE[i]:
-            return BAD_LENGTH
+            return BAD_LENGTH, start + 1
     trailer = body + length
     if length < 5:  # 35=0 and SOH
-        return BAD_LENGTH
+        return BAD_LENGTH, start + 1
     for i in range(4):
         if trailer - 1 + i < end and octets[trailer - 1 + i] != _TRAILER[i]:
-            return BAD_LENGTH
+            return BAD_LENGTH, trailer
     if trailer + TRAILER_OCTETS > end:
-        return MORE
+        return MORE, trailer
     if octets[trailer + TRAILER_OCTETS - 1] != SOH:
-        return BAD_CHECKSUM
+        return BAD_CHECKSUM, trailer
     told = read_whole(octets, trailer + 3, trailer + 6)
-    return COMPLETE if told == sum_of(octets, start, trailer) else BAD_CHECKSUM
+    return (COMPLETE if told == sum_of(octets, start, trailer) else BAD_CHECKSUM), trailer
 
 
 @hot
@@ -131,14 +133,15 @@ def frame(octets, start, end):
         return JUNK, start, _next_begin(octets, start + 1, end, True)
     if begun < 5:
         return MORE, start, end
+    again = start + 1
     status, body, length = _header(octets, start, end)
     if status == COMPLETE:
-        status = _body(octets, start, body, length, end)
+        status, again = _body(octets, start, body, length, end)
     if status == COMPLETE:
         return COMPLETE, start, body + length + TRAILER_OCTETS
     if status == MORE:
         return MORE, start, end
-    return status, start, _next_begin(octets, start + 1, end, False)
+    return status, start, _next_begin(octets, again, end, False)
 
 
 @step
