@@ -73,6 +73,7 @@ class Gate:
             ("stale", lambda: limits.stale_ns and g.clock_ns - state.clock_ns >= limits.stale_ns),
             ("not_tradable", lambda: not state.marks & r.TRADABLE),
             ("suspect", lambda: state.marks & r.SUSPECT),
+            ("gapped", lambda: state.marks & r.GAPPED),
             ("crossed", lambda: state.marks & r.CROSSED),
             (
                 "collar",

@@ -90,8 +90,17 @@ class NaiveGateway(Reports):
     # ---- what comes in
 
     def market(self, state: Any) -> None:
+        known = self.states.get(state.instrument)
+        rested = known is not None and not self.must_not_rest(known)
         self.states[state.instrument] = state
         self.counters["market_states"] += 1
+        if rested and self.must_not_rest(state):
+            clock_ns = max(self.clock_ns, state.clock_ns)
+            self.cancel_all([(strategy, state.instrument) for strategy in range(self.strategies)], clock_ns)
+
+    def must_not_rest(self, state: Any) -> bool:
+        halted = bool(self.limits.cancel_halted) and not state.marks & r.TRADABLE
+        return halted or bool(self.limits.cancel_gapped and state.marks & r.GAPPED)
 
     def intent(self, intent: Any) -> None:
         self.counters["intents"] += 1
@@ -152,15 +161,16 @@ class NaiveGateway(Reports):
         self.counters["replaces"] += 1
         self.send("G", order, order.replace, intent.price_e4)
 
-    def cancel(self, order: Any, cause: int, own: bool = False) -> None:
+    def cancel(self, order: Any, cause: int, own: bool = False, clock_ns: int | None = None) -> None:
         shares = order.pending[0] if order.replace else order.shares
         order.cancel = self.request(order, r.CANCEL, own, shares, 0, order.replace or order.request)
         self.counters["cancels"] += 1
         self.counters["own_cancels"] += own
-        self.send("F", order, order.cancel, 0)
+        self.send("F", order, order.cancel, 0, clock_ns)
 
-    def send(self, kind: str, order: Any, request: Any, price_e4: int) -> None:
-        now = fix.time(self.midnight_ns + self.clock_ns).decode()
+    def send(self, kind: str, order: Any, request: Any, price_e4: int, clock_ns: int | None = None) -> None:
+        clock_ns = self.clock_ns if clock_ns is None else clock_ns
+        now = fix.time(self.midnight_ns + clock_ns).decode()
         side = "1" if order.side == r.BUY else "5" if order.short else "2"
         fields = {35: kind, 34: self.out_sequence, 49: self.us, 52: now, 56: self.venue, 60: now, 54: side}
         fields |= {11: f"{self.prefix}{request.number}", 38: request.shares}
@@ -174,7 +184,7 @@ class NaiveGateway(Reports):
             if order.post_only:
                 fields[18] = "6"
         self.out_sequence += 1
-        self.sent_ns.append(self.clock_ns)
+        self.sent_ns.append(clock_ns)
         self.messages.append({tag: str(value) for tag, value in fields.items()})
 
     def tell(
@@ -215,9 +225,12 @@ class NaiveGateway(Reports):
     def sweep(self) -> None:
         if self.killed:
             groups = [(s, i) for s in range(self.strategies) for i in range(len(self.instruments))]
-            for order in [order for group in groups for order in self.open_orders(*group)]:
-                if not order.cancel and len(self.requests) < self.tables.requests_max:
-                    self.cancel(order, 0, own=True)
+            self.cancel_all(groups, self.clock_ns)
+
+    def cancel_all(self, groups: list[tuple[int, int]], clock_ns: int) -> None:
+        for order in [order for group in groups for order in self.open_orders(*group)]:
+            if not order.cancel and len(self.requests) < self.tables.requests_max:
+                self.cancel(order, 0, own=True, clock_ns=clock_ns)
 
 
 def within(money_e6: int) -> int:

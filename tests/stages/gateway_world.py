@@ -20,6 +20,7 @@ from venym.records import (
     CANCEL,
     CROSSED,
     DAY,
+    GAPPED,
     IOC,
     KILL,
     LIMIT,
@@ -37,6 +38,7 @@ LIMITS = RiskLimits(
     gross_notional_max_e6=30_000_000_000, open_orders_max=4, messages_per_second_max=12, collar_bps=200,
     stale_ns=3 * 10**9, short_sales=1,
 )  # fmt: skip
+CANCELING = LIMITS._replace(cancel_halted=1, cancel_gapped=1)
 TIGHT = TABLES._replace(orders_max=24, requests_max=64, executions_max=20)
 ODD = [0, -1, 1, 7, 2**31 - 1, 2**31, 2**62, -(2**63), 2**63 - 1]
 KINDS = {
@@ -124,7 +126,7 @@ class World:
         for instrument in (0, 1):
             bid = dice.choice([99_900, 99_900, 99_900, 0])
             ask = dice.choice([100_000, 100_000, 100_000, 0])
-            marks = TRADABLE | dice.choice([0] * 9 + [SUSPECT, CROSSED])
+            marks = TRADABLE | dice.choice([0] * 9 + [SUSPECT, CROSSED, GAPPED])
             found.append(
                 (
                     "market",

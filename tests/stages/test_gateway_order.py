@@ -23,13 +23,14 @@ from tests.stages.gateway_drive import (
     told,
     wire_row,
 )
-from tests.stages.gateway_world import CALM, LIMITS, TIGHT, USUAL, World
+from tests.stages.gateway_world import CALM, CANCELING, LIMITS, TIGHT, USUAL, World
 from venym import records as r
-from venym.hot.link import DONE, HEAD, MARK, TAIL, Link
+from venym.hot.link import HEAD, MARK, TAIL, Link
 from venym.records import NEVER_NS
 from venym.stages import gateway
 from venym.stages import gateway_view as view
 from venym.stages.intents import DELAYED_MAX
+from venym.stages.risk import RiskLimits
 
 pytestmark = pytest.mark.plain
 
@@ -54,9 +55,9 @@ class Written(NamedTuple):
     killed: view.Killed | None
 
 
-def a_day(inputs: Any) -> Day:
+def a_day(inputs: Any, limits: RiskLimits) -> Day:
     """Inputs as a world makes them that has its answers at once."""
-    twin = NaiveGateway(INSTRUMENTS, LIMITS, FEES, TIGHT, MIDNIGHT_NS)
+    twin = NaiveGateway(INSTRUMENTS, limits, FEES, TIGHT, MIDNIGHT_NS)
     world, day = World(twin), Day([], [], [])
     for kind, seed in [("open_market", 0), *inputs]:
         for what, value in world.make(kind, seed):
@@ -79,11 +80,11 @@ def room(link: Link) -> int:
 class Arrival:
     """Gives a day to a gateway in pieces of any size, tells the marks late, and takes what is written late."""
 
-    def __init__(self, day: Day, seed: int | None, **how: Any) -> None:
+    def __init__(self, day: Day, limits: RiskLimits, seed: int | None, **how: Any) -> None:
         self.day, self.dice = day, random.Random(seed)
         self.haste = seed is None
         self.drive = Drive(
-            LIMITS, tables=TIGHT, hold=True, refusal_ns=REFUSAL_NS, market=False, burst=self.pick(1, 64), **how
+            limits, tables=TIGHT, hold=True, refusal_ns=REFUSAL_NS, market=False, burst=self.pick(1, 64), **how
         )
         self.at = [0, 0, 0]
         self.written: tuple[list[Any], list[Any]] = [], []
@@ -111,8 +112,8 @@ class Arrival:
         self.give(1, drive.intents, ready, intent_row)
         self.give(2, drive.reports, self.cut, lambda row: wire_row(*row))
         rest = day.intents[self.at[1] :]
-        self.mark(drive.intents, MARK, rest[0].clock_ns if rest else NEVER_NS)
-        self.mark(drive.intents, DONE, min(rest[0].ordinal if rest else NEVER_NS, upto - 1))
+        unseen_ns = NEVER_NS if there else day.states[self.at[0]].clock_ns
+        self.mark(drive.intents, MARK, min(rest[0].clock_ns if rest else NEVER_NS, unseen_ns))
         self.mark(drive.reports, MARK, self.cut[self.at[2]][0] if self.at[2] < len(self.cut) else NEVER_NS)
         before = [int(link.cursor[MARK]) for link in (drive.wire, drive.order_events)]
         heads = [int(link.cursor[HEAD]) for link in (drive.wire, drive.order_events)]
@@ -152,30 +153,34 @@ class Arrival:
         return Written(octets, events, view.orders(ctx), view.refusals(ctx), view.killed(ctx))
 
 
-@given(DAYS, st.integers(0, 1 << 30))
-@settings(max_examples=40)
-def test_the_same_leaves_however_it_arrives(inputs: Any, seed: int) -> None:
-    day = a_day(inputs)
-    assert Arrival(day, seed, room=4, wire_room=2, journal_room=2).finish() == Arrival(day, None).finish()
+@given(DAYS, st.sampled_from([LIMITS, CANCELING]), st.integers(0, 1 << 30))
+@settings(max_examples=60)
+def test_the_same_leaves_however_it_arrives(inputs: Any, limits: RiskLimits, seed: int) -> None:
+    day = a_day(inputs, limits)
+    late = Arrival(day, limits, seed, room=4, wire_room=2, journal_room=2)
+    assert late.finish() == Arrival(day, limits, None).finish()
 
 
-@given(DAYS)
-@settings(max_examples=40)
-def test_reports_come_before_intents_and_refusals_are_told_later(inputs: Any) -> None:
-    day = a_day(inputs)
-    written = Arrival(day, 1).finish()
-    twin = NaiveGateway(INSTRUMENTS, LIMITS, FEES, TIGHT, MIDNIGHT_NS)
+@given(DAYS, st.sampled_from([LIMITS, CANCELING]))
+@settings(max_examples=60)
+def test_reports_come_before_intents_and_refusals_are_told_later(inputs: Any, limits: RiskLimits) -> None:
+    day = a_day(inputs, limits)
+    written = Arrival(day, limits, 1).finish()
+    twin = NaiveGateway(INSTRUMENTS, limits, FEES, TIGHT, MIDNIGHT_NS)
     both = [(clock_ns, 0, octets) for clock_ns, octets in day.chunks] + [(t.clock_ns, 1, t) for t in day.intents]
     states = iter([*day.states, None])
     state = next(states)
     for clock_ns, is_intent, what in sorted(both, key=lambda one: one[:2]):
+        while state is not None and (state.clock_ns < clock_ns or (is_intent and state.ordinal <= what.ordinal)):
+            twin.market(state)
+            state = next(states)
         if is_intent:
-            while state is not None and state.ordinal <= what.ordinal:
-                twin.market(state)
-                state = next(states)
             twin.intent(what)
         else:
             twin.octets(clock_ns, what)
+    while state is not None:
+        twin.market(state)
+        state = next(states)
     assert [checked(octets) for _, octets in written.octets] == twin.messages
     late = [e | {"clock_ns": e["clock_ns"] + REFUSAL_NS} if e["kind"] == r.REFUSED else e for e in twin.events]
     assert written.events == sorted(late, key=lambda e: (e["clock_ns"], e["kind"] == r.REFUSED))
@@ -228,6 +233,8 @@ def test_an_intent_is_judged_by_the_market_it_was_decided_upon_and_no_later_one(
     drive = held()
     market = states(3)
     market[1].marks, market[2].marks = 0, r.TRADABLE
+    for state in market:
+        state.clock_ns = 5
     put(drive.states, [state_row(state) for state in market])
     drive.reports.cursor[MARK] = NEVER_NS
     put(drive.intents, [intent_row(an_intent(clock_ns=5, ordinal=k, token=k)) for k in range(3)])
@@ -236,14 +243,20 @@ def test_an_intent_is_judged_by_the_market_it_was_decided_upon_and_no_later_one(
     assert view.refusals(drive.context) == {"not_tradable": 1}
 
 
-def test_market_states_are_applied_as_far_as_the_strategy_is_done_with_them() -> None:
+def test_market_states_are_applied_once_nothing_older_can_come() -> None:
     drive = held()
-    put(drive.states, [state_row(state) for state in states(5)])
+    market = states(5)
+    for k, state in enumerate(market):
+        state.clock_ns = 100 * k
+    put(drive.states, [state_row(state) for state in market])
     drive.run()
     assert drive.states.cursor[TAIL] == 0
-    drive.intents.cursor[DONE] = 2
+    drive.intents.cursor[MARK], drive.reports.cursor[MARK] = NEVER_NS, 201
     drive.run()
-    assert drive.states.cursor[TAIL] == 3
+    assert (drive.states.cursor[TAIL], drive.wire.cursor[MARK]) == (3, 300)
+    drive.intents.cursor[MARK], drive.reports.cursor[MARK] = 400, NEVER_NS
+    drive.run()
+    assert drive.states.cursor[TAIL] == 4  # at equal times a report is first, and an intent has its own
 
 
 def test_marks_say_what_may_still_come() -> None:

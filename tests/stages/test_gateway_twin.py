@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.naive.gateway import NaiveGateway
 from tests.stages.gateway_drive import FEES, INSTRUMENTS, MIDNIGHT_NS, NAME, Drive, intent_row, put, state_row
-from tests.stages.gateway_world import CALM, LIMITS, TIGHT, USUAL, World
+from tests.stages.gateway_world import CALM, CANCELING, LIMITS, TIGHT, USUAL, World
 from venym import records as r
 from venym.stages import gateway_view as view
 from venym.stages.orders import REQUESTS_USED
@@ -125,3 +125,9 @@ def test_messages_events_positions_and_refusals_are_the_twins(inputs: Any) -> No
 @settings(max_examples=60)
 def test_the_same_over_long_days_on_which_little_goes_wrong(inputs: Any, short_sales: int) -> None:
     play([("open_market", 0), *inputs], limits=LIMITS._replace(short_sales=short_sales))
+
+
+@given(SENSIBLE.map(lambda inputs: [*inputs[:30], ("market", 1), *inputs[30:], ("market", 2)]))
+@settings(max_examples=60)
+def test_the_same_where_orders_are_canceled_when_the_market_stops(inputs: Any) -> None:
+    play([("open_market", 0), *inputs], limits=CANCELING)

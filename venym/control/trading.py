@@ -78,6 +78,8 @@ def _risk_limits(settings: Settings) -> risk.RiskLimits:
         collar_bps=held.collar_bps,
         stale_ns=held.stale_ms * MS_NS,
         short_sales=int(held.short_sales),
+        cancel_halted=int(held.cancel_halted),
+        cancel_gapped=int(held.cancel_gapped),
     )
 
 

@@ -3,10 +3,12 @@
     strategy_gateway ──INTENT──▶ judge ──▶ encode ──WIRE_MESSAGE──▶ gateway_venue     each also to gateway_journal
     decoder_gateway ──MARKET_STATE─┘ └ refused ─┐
     venue_gateway ──WIRE_MESSAGE─▶ frame, apply ┴─ORDER_EVENT──▶ gateway_strategy
+      ▲ └ live, both links to the venue are the two sides of a TCP connection, which the gateway serves itself
 
 Reads     intents; market states up to the intent that is judged, and no later ones; octets of the venue.
 Writes    one message for each intent that the gate (risk.py) lets pass, one REFUSED for each other; what a report does
-          to an order (reports.py). Each with the time of the input that caused it.
+          to an order (reports.py); cancels of open orders where the market stops, if the limits say so. Each with the
+          time of the input that caused it.
 Order     held (replay): inputs are taken by their time, a report before an intent of the same time, and only once
           nothing older can come (see hot/link.py: MARK); so what is written does not depend on how inputs arrive. A
           refusal is told `refusal_ns` later, as if the venue had refused. Not held (live): as they come, at once.
@@ -31,6 +33,7 @@ from ..hot.jit import step as stage_step
 from ..hot.layout import record
 from ..hot.link import DONE, HEAD, MARK, Link, claim, commit, mark, peek, ready, release, room, set_mark
 from ..records import INBOUND, MARKET_STATE, NEVER_NS, ORDER_EVENT
+from ..transport import tcp
 from ..wire.fix import COMPLETE, MORE, frame
 from ..wire.fix_parse import EXECUTION
 from . import gateway_words as w
@@ -40,7 +43,7 @@ from .book import Take
 from .executions import Executions, build_executions
 from .fills import EVENTS_MAX
 from .inbound import BUFFER_OCTETS, Session, take_octets
-from .intents import DELAYED_MAX, LAST_ORDINAL, LATENCIES, apply_market, take_intent
+from .intents import DELAYED_MAX, LAST_ORDINAL, LATENCIES, apply_market, see_market, take_intent
 from .outbound import send_cancel, sweep, write_journal
 from .positions import SHARES_MAX, Positions, build_positions
 from .reports import check_message, take_report
@@ -88,6 +91,7 @@ class Context(NamedTuple):
     order_events: Link
     wire: Link
     journal: Link
+    connection: tcp.Context
     orders: o.Orders
     positions: Positions
     executions: Executions
@@ -126,6 +130,7 @@ def build(
     first_number: int = 1,
     armed: bool = False,
     burst: int = 64,
+    connection: tcp.Context | None = None,
 ) -> Context:
     """The stage's context; `take(name, count, dtype)` gives zeroed memory.
 
@@ -135,9 +140,7 @@ def build(
     risk.check_limits(limits)
     if hold and refusal_ns < 1:
         raise ValueError(f"held, a refusal takes its time: refusal_ns is at least 1, not {refusal_ns}")
-    for name, fee_e6 in zip(Fees._fields, fees, strict=True):
-        if abs(fee_e6) > FEE_E6_MAX:
-            raise ValueError(f"{name} is at most {FEE_E6_MAX} (a dollar a share) either way, not {fee_e6}")
+    check_fees(fees)
     if order_events.slots.shape[0] < EVENTS_MAX:
         raise ValueError(f"the link of order events holds at least {EVENTS_MAX}")
     count, word = len(instruments), np.dtype(np.int64)
@@ -148,6 +151,7 @@ def build(
         order_events=order_events,
         wire=wire,
         journal=journal,
+        connection=connection or tcp.closed(),
         orders=o.build_orders(take, tables.orders_max, tables.requests_max, strategies, count, first_number),
         positions=build_positions(take, strategies, count),
         executions=build_executions(take, tables.executions_max),
@@ -178,6 +182,13 @@ def build(
     return made
 
 
+def check_fees(fees: Fees) -> None:
+    """Raises ValueError for a fee that no venue takes."""
+    for name, fee_e6 in zip(Fees._fields, fees, strict=True):
+        if abs(fee_e6) > FEE_E6_MAX:
+            raise ValueError(f"{name} is at most {FEE_E6_MAX} (a dollar a share) either way, not {fee_e6}")
+
+
 def fill_instrument(row: np.record, instrument: Instrument) -> None:
     """Raises ValueError for a symbol, tick or lot that cannot be."""
     symbol = instrument.fix_symbol.encode("ascii", "replace")
@@ -196,7 +207,10 @@ def step(ctx):
     words[w.ARMED] = load_acquire(ctx.commands, w.ARM)
     if words[w.KILLED] == 0 and load_acquire(ctx.commands, w.STOP) != 0:
         w.kill(ctx, w.ASKED, w.BY_OPERATOR)
+    connected = tcp.is_up(ctx.connection)
     work = np.int64(0)
+    if connected:
+        work += tcp.receive_into(ctx.connection, ctx.reports, words[w.CLOCK_NS]) > 0
     while work < words[w.BURST]:
         if words[w.SWEEP] != 0:
             sweep(ctx)
@@ -209,8 +223,11 @@ def step(ctx):
                 if kind != 0:
                     take_report(ctx, start, end, fresh)
         elif what == INTENT_NEXT:
-            take_intent(ctx, peek(ctx.intents, 0))
-            release(ctx.intents, 1)
+            if see_market(ctx, peek(ctx.intents, 0)):
+                take_intent(ctx, peek(ctx.intents, 0))
+                release(ctx.intents, 1)
+        elif what == MARKET_NEXT:
+            apply_market(ctx, np.int64(LAST_ORDINAL), words[w.MARKET_NS])
         elif what == TELL:
             copy_record(claim(ctx.order_events, 0), delayed_next(ctx))
             commit(ctx.order_events, 1)
@@ -218,10 +235,10 @@ def step(ctx):
         elif what == OCTETS:
             take_more(ctx)
         else:
-            if what == MARKET_NEXT:
-                work += apply_market(ctx, words[w.DONE_ORDINAL])
             break
         work += 1
+    if connected:
+        work += tcp.send_from(ctx.connection, ctx.wire)
     set_marks(ctx)
     return work
 
@@ -262,30 +279,33 @@ def delayed_next(ctx):
 
 @inner
 def choose(ctx):
-    """Which input is next, if it is known and what it may cause has room; else NOTHING."""
+    """Which input is next, if it is known and what it may cause has room; else NOTHING. The market comes before what
+    is later; at equal times a report comes first, and then each intent with the market it was decided upon."""
     words = ctx.words
     held, blocked = words[w.HOLD] != 0, False
     intents_ns, reports_ns = np.int64(NEVER_NS), np.int64(NEVER_NS)
+    words[w.MARKET_NS] = NEVER_NS
     if held:
         intents_ns, reports_ns = bound(ctx.intents), reports_bound(ctx)
-        if words[w.DELAYED_TOLD] < words[w.DELAYED_MADE] and reports_ns > delayed_next(ctx).clock_ns:
-            if room(ctx.order_events, 1) > 0:
-                return TELL
-            blocked = True  # no later report passes it; intents do, or two full links would wait for each other
+        words[w.MARKET_NS] = min(intents_ns, reports_ns)
+    if ready(ctx.market, 1) > 0 and peek(ctx.market, 0).clock_ns < words[w.MARKET_NS]:
+        return MARKET_NEXT
+    if held and words[w.DELAYED_TOLD] < words[w.DELAYED_MADE] and reports_ns > delayed_next(ctx).clock_ns:
+        if room(ctx.order_events, 1) > 0:
+            return TELL
+        blocked = True  # no later report passes it; intents do, or two full links would wait for each other
     if words[w.HELD] != 0:
         if intents_ns >= words[w.HELD_CLOCK_NS] and not blocked:
             return REPORT if not held or room(ctx.order_events, EVENTS_MAX) == EVENTS_MAX else NOTHING
     elif ready(ctx.reports, 1) > 0 and intents_ns >= peek(ctx.reports, 0).clock_ns and not blocked:
         return OCTETS if not held or room(ctx.journal, 1) > 0 else NOTHING
-    done = mark(ctx.intents, DONE)
     if ready(ctx.intents, 1) > 0:
         unwritten = words[w.UNSENT] < ctx.orders.words[o.REQUESTS_USED]
         full = blocked and words[w.DELAYED_MADE] - words[w.DELAYED_PAST] == DELAYED_MAX
         if unwritten or full or not may_write(ctx) or reports_ns <= peek(ctx.intents, 0).clock_ns:
             return NOTHING
         return INTENT_NEXT
-    words[w.DONE_ORDINAL] = done if held else LAST_ORDINAL
-    return MARKET_NEXT
+    return NOTHING
 
 
 @inner
@@ -329,6 +349,8 @@ def set_marks(ctx):
     written_ns = intents_ns
     if words[w.KILLED] != 0 and ctx.orders.words[o.OPEN_ORDERS] != 0:  # a report may cause another cancel
         written_ns = min(written_ns, reports_ns)
+    if ready(ctx.market, 1) > 0:  # it may have orders canceled
+        written_ns = min(written_ns, peek(ctx.market, 0).clock_ns)
     if words[w.SWEEP] != 0:
         written_ns = min(written_ns, words[w.CLOCK_NS])
     if words[w.UNSENT] < ctx.orders.words[o.REQUESTS_USED]:

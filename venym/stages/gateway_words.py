@@ -28,7 +28,7 @@ from ..metrics import KILLS, Counter
     DELAYED_MADE,  # refusals put into the ring of those to be told
     DELAYED_TOLD,
     DELAYED_PAST,  # refusals whose time has come: their places are free
-    DONE_ORDINAL,  # market states up to it may be applied while no intent is there
+    MARKET_NS,  # market states older than it are to be applied now
     RATE_MADE,  # messages in the ring of their times
     REFUSAL_NS,
     MIDNIGHT_NS,

@@ -1,7 +1,8 @@
 """Intents, judged and sent or refused; and the market they are judged by.
 
 INTENT ─▶ market states up to its ordinal ─▶ code, order ─▶ gate ─▶ message, latency
-                                               └─────────────┴▶ REFUSED ─▶ at once | ring of the delayed
+              │                                └─────────────┴▶ REFUSED ─▶ at once | ring of the delayed
+              └▶ open orders that must not rest any more ─▶ cancels
 
 delayed   | past ... | told ... | waiting ... |      a place is free once its time is past, whether or not it was
           PAST       TOLD       MADE                 told long before: so how many fit does not depend on chance
@@ -14,11 +15,11 @@ from ..hot.histogram import record as record_value
 from ..hot.intrinsics import copy_record, cycles, slot_at
 from ..hot.jit import inner
 from ..hot.link import claim, commit, peek, ready, release, room
-from ..records import CANCEL, KILL, NEW, REFUSED, REPLACE
+from ..records import CANCEL, KILL, NEVER_NS, NEW, REFUSED, REPLACE
 from . import gateway_words as w
 from . import orders as o
 from . import risk
-from .outbound import add_cancel, send_cancel, send_new, send_replace
+from .outbound import add_cancel, cancel_resting, send_cancel, send_new, send_replace
 
 LAST_ORDINAL = 1 << 62
 DELAYED_MAX = 4_096  # refusals that wait to be told; a power of two
@@ -29,15 +30,21 @@ LATENCY_NAMES = ("decoder", "features", "inference", "hold", "strategy", "gatewa
 
 
 @inner
-def apply_market(ctx, until):
-    """Apply the market states up to the ordinal `until`; returns how many."""
+def apply_market(ctx, ordinal_max, before_ns):
+    """Apply the market states up to an ordinal and before a time; returns how many."""
     count, there = np.int64(0), ready(ctx.market, ctx.market.slots.shape[0])
-    while count < there and peek(ctx.market, count).ordinal <= until:
+    while count < there:
         state = peek(ctx.market, count)
+        if state.ordinal > ordinal_max or state.clock_ns >= before_ns:
+            break
         instrument = np.int64(state.instrument)
         if instrument < 0 or instrument >= ctx.states.shape[0]:
             raise IndexError("a market state's instrument is not one of the gateway's")
-        copy_record(slot_at(ctx.states, instrument), state)
+        known = slot_at(ctx.states, instrument)
+        rested = not risk.must_not_rest(ctx.limits, np.int64(known.marks))
+        if rested and risk.must_not_rest(ctx.limits, np.int64(state.marks)):
+            cancel_resting(ctx, instrument, max(ctx.words[w.CLOCK_NS], state.clock_ns))
+        copy_record(known, state)
         count += 1
     if count > 0:
         ctx.counters[metrics.MARKET_STATES] += count
@@ -46,13 +53,20 @@ def apply_market(ctx, until):
 
 
 @inner
+def see_market(ctx, intent):
+    """Bring the market to where it was when the intent was decided upon; False if that cancels something, which is
+    to be written first."""
+    apply_market(ctx, intent.ordinal if ctx.words[w.HOLD] != 0 else np.int64(LAST_ORDINAL), np.int64(NEVER_NS))
+    return ctx.words[w.UNSENT] == ctx.orders.words[o.REQUESTS_USED]
+
+
+@inner
 def take_intent(ctx, intent):
-    """Judge an intent; send what passes, refuse what does not."""
+    """Judge an intent by the market it has seen; send what passes, refuse what does not."""
     words, orders, held = ctx.words, ctx.orders, ctx.words[w.HOLD] != 0
     words[w.BEGUN_CYCLES] = cycles() if held else intent.decided_cycles  # a replay's waiting is no latency
     ctx.counters[metrics.INTENTS] += 1
     words[w.CLOCK_NS] = max(words[w.CLOCK_NS], intent.clock_ns)
-    apply_market(ctx, intent.ordinal if held else np.int64(LAST_ORDINAL))
     if intent.action == KILL:
         w.kill(ctx, np.int64(intent.reason), np.int64(intent.strategy))
         return
@@ -64,7 +78,7 @@ def take_intent(ctx, intent):
         elif orders.words[o.REQUESTS_USED] >= orders.requests.shape[0]:
             reason = np.int64(risk.TABLE_FULL)
         else:
-            add_cancel(ctx, row, np.int64(0), intent.cause)
+            add_cancel(ctx, row, np.int64(0), intent.cause, words[w.CLOCK_NS])
             send_cancel(ctx)
     elif reason == 0:
         reason, short, worth_e4 = risk.judge(ctx, intent, group, row)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import metrics
 from ..hot.intrinsics import copy_octets, slot_at
-from ..hot.jit import inner, small
+from ..hot.jit import apart, inner, small
 from ..hot.link import claim, commit, room
 from ..records import CANCEL, LIMIT, NEW, OUTBOUND, SELL
 from ..wire.fix_encode import SELL_SHORT, encode_cancel, encode_new_order, encode_replace
@@ -25,6 +25,7 @@ from .orders import (
     ORDERS_USED,
     REQUESTS_USED,
     SENT,
+    STRATEGIES,
     add_request,
     find_order,
     find_request,
@@ -127,13 +128,13 @@ def send_replace(ctx, intent, group, row):
 
 
 @inner
-def add_cancel(ctx, row, own, cause):
+def add_cancel(ctx, row, own, cause, clock_ns):
     """Decide to cancel an order; `send_cancel` writes it. The caller has seen that there is a row for it."""
     orders = ctx.orders
     order = slot_at(orders.rows, row)
     orig = order.replace if order.replace != 0 else order.number
     shares = order.pending_shares if order.replace != 0 else order.shares
-    order.cancel = add_request(orders, row, CANCEL, own, shares, order.price_e4, orig, ctx.words[w.CLOCK_NS], cause)
+    order.cancel = add_request(orders, row, CANCEL, own, shares, order.price_e4, orig, clock_ns, cause)
 
 
 @inner
@@ -162,19 +163,32 @@ def send_cancel(ctx):
 @inner
 def sweep(ctx):
     """Decide to cancel every open order that has no cancel on its way, oldest of each group first."""
-    orders = ctx.orders
     ctx.words[w.SWEEP] = 0
-    for group in range(orders.heads.shape[0]):
-        at = slot_at(orders.heads, group)
-        while at != 0:
-            order = slot_at(orders.rows, at - 1)
-            if order.cancel == 0:
-                if orders.words[REQUESTS_USED] < orders.requests.shape[0]:
-                    cause = slot_at(orders.requests, find_request(orders, order.number)).cause
-                    add_cancel(ctx, at - 1, np.int64(1), cause)
-                else:
-                    ctx.counters[metrics.REQUESTS_FULL] += 1
-            at = np.int64(order.next)
+    for group in range(ctx.orders.heads.shape[0]):
+        cancel_group(ctx, group, ctx.words[w.CLOCK_NS])
+
+
+@inner
+def cancel_resting(ctx, instrument, clock_ns):
+    """Decide to cancel every open order in an instrument that has no cancel on its way."""
+    for strategy in range(ctx.orders.words[STRATEGIES]):
+        cancel_group(ctx, group_of(ctx.orders, strategy, instrument), clock_ns)
+
+
+@apart
+def cancel_group(ctx, group, clock_ns):
+    """As `cancel_resting`, for one strategy."""
+    orders = ctx.orders
+    at = slot_at(orders.heads, group)
+    while at != 0:
+        order = slot_at(orders.rows, at - 1)
+        if order.cancel == 0:
+            if orders.words[REQUESTS_USED] < orders.requests.shape[0]:
+                cause = slot_at(orders.requests, find_request(orders, order.number)).cause
+                add_cancel(ctx, at - 1, np.int64(1), cause, clock_ns)
+            else:
+                ctx.counters[metrics.REQUESTS_FULL] += 1
+        at = np.int64(order.next)
 
 
 @inner

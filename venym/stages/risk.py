@@ -17,7 +17,7 @@ import numpy as np
 from ..hot.intrinsics import slot_at
 from ..hot.jit import inner, small
 from ..metrics import Counter
-from ..records import BUY, CROSSED, DAY, IOC, LIMIT, MARKET, SELL, SUSPECT, TRADABLE
+from ..records import BUY, CROSSED, DAY, GAPPED, IOC, LIMIT, MARKET, SELL, SUSPECT, TRADABLE
 from ..wire.fix_encode import PRICE_E4_MAX, SHARES_MAX
 from . import gateway_words as w
 from .orders import (
@@ -50,6 +50,7 @@ from .positions import HELD_VALUE_E4, OPEN_VALUE_E4
     STALE,
     NOT_TRADABLE,
     SUSPECT_BOOK,
+    GAPPED_BOOK,
     CROSSED_BOOK,
     COLLAR,
     NOTIONAL,
@@ -61,7 +62,7 @@ from .positions import HELD_VALUE_E4, OPEN_VALUE_E4
     TABLE_FULL,
     JOURNAL_FULL,
     ENCODE,
-) = range(1, 28)
+) = range(1, 29)
 
 REASONS = (
     Counter(KILLED, "killed", "trading was stopped; only cancels pass"),
@@ -80,6 +81,7 @@ REASONS = (
     Counter(STALE, "stale", "the instrument's last event is stale_ns old or older"),
     Counter(NOT_TRADABLE, "not_tradable", "the instrument is not trading"),
     Counter(SUSPECT_BOOK, "suspect", "the book may be wrong"),
+    Counter(GAPPED_BOOK, "gapped", "messages of the instrument's channel are missing, for now"),
     Counter(CROSSED_BOOK, "crossed", "the book is crossed"),
     Counter(COLLAR, "collar", "a price more than collar_bps beyond the other side's best, or the last"),
     Counter(NOTIONAL, "notional", "worth more than order_notional_max_e6"),
@@ -111,6 +113,8 @@ class RiskLimits(NamedTuple):
     collar_bps: int
     stale_ns: int  # age of the instrument's last event; 0: not looked at
     short_sales: int  # 1: allowed
+    cancel_halted: int = 0  # 1: open orders in an instrument that stops trading are canceled
+    cancel_gapped: int = 0  # 1: open orders in instruments of a channel that misses messages are canceled
 
 
 _BOUNDS = {
@@ -123,6 +127,8 @@ _BOUNDS = {
     "collar_bps": (0, COLLAR_BPS_MAX),
     "stale_ns": (0, 1 << 62),
     "short_sales": (0, 1),
+    "cancel_halted": (0, 1),
+    "cancel_gapped": (0, 1),
 }
 
 
@@ -233,9 +239,18 @@ def judge_market(ctx, state, side, ord_type):
         return np.int64(NOT_TRADABLE)
     if marks & SUSPECT != 0:
         return np.int64(SUSPECT_BOOK)
+    if marks & GAPPED != 0:
+        return np.int64(GAPPED_BOOK)
     if marks & CROSSED != 0:
         return np.int64(CROSSED_BOOK)
     return np.int64(0)
+
+
+@small
+def must_not_rest(limits, marks):
+    """Are open orders in an instrument with these marks to be canceled?"""
+    halted = limits.cancel_halted != 0 and marks & TRADABLE == 0
+    return halted or (limits.cancel_gapped != 0 and marks & GAPPED != 0)
 
 
 @small
