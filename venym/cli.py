@@ -10,7 +10,6 @@ not wait for the compiler.
 import argparse
 import importlib
 import os
-import re
 import sys
 import textwrap
 import traceback
@@ -23,8 +22,8 @@ from typing import NamedTuple, cast
 from . import __version__
 from .control.errors import BAD_DATA, BROKEN_PIPE, FAULT, INTERRUPTED, USAGE, ConfigurationError
 from .control.log import say, show_warnings
-
-DIGITS_MAX = 18  # any such number fits 64 bits
+from .control.option_types import at_least, iso_date
+from .control.publish_options import publish_arguments
 
 
 class Command(NamedTuple):
@@ -80,6 +79,20 @@ def _replay_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="the result as JSON instead of a summary")
 
 
+def _run_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seconds", metavar="N", type=at_least(1), help="end after N seconds")
+    parser.add_argument("--date", metavar="YYYY-MM-DD", type=iso_date, help="the session (today's in New York)")
+    parser.add_argument("--run-dir", metavar="DIR", type=Path, help="an empty directory for what the run leaves")
+    parser.add_argument("--json", action="store_true", help="the result as JSON instead of a summary")
+
+
+def _record_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", type=Path, help="the capture to write, a new file")
+    parser.add_argument("--seconds", metavar="N", type=at_least(1), help="end after N seconds")
+    parser.add_argument("--packets", metavar="N", type=at_least(1), help="end after N packets")
+    parser.add_argument("--json", action="store_true", help="what was written as JSON instead of a table")
+
+
 COMMANDS = (
     Command("check", "resolve and print every setting and where it came from", "check", False, _check_arguments),
     Command(
@@ -91,12 +104,25 @@ COMMANDS = (
     ),
     Command("book", "build every order book and show them", "ladder", True, _book_arguments),
     Command("replay", "run captures through strategies into a venue in memory", "replay", True, _replay_arguments),
+    Command("run", "run all stages on the live feed, sending nothing", "live", True, _run_arguments),
+    Command("record", "write what the lines carry to a capture", "record", True, _record_arguments),
+    Command(
+        "publish",
+        "put captures on the lines, and serve recovery: the exchange's side",
+        "publish",
+        True,
+        publish_arguments,
+    ),
     Command("generate", "write a made-up trading day", "generate", True, _generate_arguments),
 )
 
 # Errors whose message is all that a user needs, and the exit code of each.
 ERRORS = (
     ("venym.transport.capture", "CaptureError", BAD_DATA),
+    ("venym.transport.lines", "LineError", USAGE),
+    ("venym.transport.xdp_errors", "XdpError", USAGE),
+    ("venym.venue.message_store", "StoreError", BAD_DATA),
+    ("venym.venue.sending", "SendError", USAGE),
     ("venym.hot.pages", "ArenaError", USAGE),
     ("venym.strategies.load", "StrategyError", USAGE),
     ("venym.models.model", "ModelError", USAGE),
@@ -106,27 +132,6 @@ ERRORS = (
 EPILOG = """\
 `venym COMMAND --help` shows a command's own options. Every command takes --config FILE and --set section.key=value;
 `venym check` shows the settings. Exit codes: 0 good, 1 bad data, 2 usage or configuration, 3 risk or kill."""
-
-
-def at_least(least: int) -> Callable[[str], int]:
-    """An option's type: a whole number, plainly written, not under `least`."""
-
-    def number(text: str) -> int:
-        if not re.fullmatch(rf"[0-9]{{1,{DIGITS_MAX}}}", text) or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} up")
-        return int(text)
-
-    return number
-
-
-def iso_date(text: str) -> date:
-    """An option's type: a day as YYYY-MM-DD."""
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a day, YYYY-MM-DD")
-    try:
-        return date.fromisoformat(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a day: {error}") from error
 
 
 def main(argv: Sequence[str] | None = None) -> int:

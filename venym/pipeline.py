@@ -29,14 +29,17 @@ from .records import (
     FEATURE_ROW,
     INTENT,
     MARKET_STATE,
+    MISSING,
     NEVER_NS,
     ORDER_EVENT,
     PACKET,
+    RECOVERED,
     SIGNAL,
     WIRE_MESSAGE,
 )
 from .stages import decoder, features, feed, gateway, inference, risk, strategy
 from .stages.book import Take
+from .transport import tcp
 from .venue import memory as venue
 
 # Bits of a core's mask.
@@ -88,6 +91,8 @@ LINKS = {
         LinkPlan(
             "decoder_gateway", MARKET_STATE, 4096, 256, "as decoder_features; it holds what all links before hold"
         ),
+        LinkPlan("decoder_recovery", MISSING, 1024, 256, "the decoder tells later how things stand then"),
+        LinkPlan("recovery_decoder", RECOVERED, 256, 64, "the recovery asks for no more"),
         LinkPlan("features_inference", FEATURE_ROW, 256, 64, "the features stage takes no event"),
         LinkPlan("inference_strategy", SIGNAL, 256, 64, "inference stops before the row until there is room"),
         LinkPlan("strategy_gateway", INTENT, 1024, 64, "the strategy stage takes no input whose intents may not fit"),
@@ -112,6 +117,7 @@ class Pace(NamedTuple):
 
 THROUGHPUT = Pace()
 LATENCY = Pace(packets=1, events=1, window=1)
+LIVE = Pace(packets=1, events=1)  # what comes behind a packet waits in the kernel or the card
 
 
 class MarketSide(NamedTuple):
@@ -121,6 +127,13 @@ class MarketSide(NamedTuple):
     decoder: decoder.Context
     features: features.Context
     inference: inference.Context
+
+
+class Live(NamedTuple):
+    """A pipeline on the wire: may it send, and over which connection; None: what it writes nobody takes."""
+
+    armed: bool = False
+    connection: tcp.Context | None = None
 
 
 def lay(take: Take, name: str) -> Link:
@@ -140,13 +153,17 @@ def build_market(
     pace: Pace = THROUGHPUT,
     trading: bool = False,
     settle_ns: int = 0,
+    recovery: decoder.Recovery = decoder.Recovery(),  # noqa: B008  # a tuple of constants
+    wire: feed.Wire | None = None,
 ) -> MarketSide:
     """The stages up to the model with their memory and links; `take(name, count, dtype)` gives zeroed memory. Without a
     model inference passes the market on. `trading`: the order side is there and reads what goes to it; exchange time
-    goes on for `settle_ns` after the last message of all."""
+    goes on for `settle_ns` after the last message of all. `recovery`: what is done where messages are missing. `wire`:
+    packets come from there, and none are offered."""
     packets, events, rows = (lay(take, name) for name in ("feed_decoder", "decoder_features", "features_inference"))
     intents = lay(take, "strategy_gateway")
-    source = feed.build(take, packets, lay(take, "feed_venue"), trading, frames_octets, found_max, pace.packets)
+    to_venue = trading and wire is None
+    source = feed.build(take, packets, lay(take, "feed_venue"), to_venue, frames_octets, found_max, pace.packets, wire)
     return MarketSide(
         feed=source,
         decoder=decoder.build(
@@ -155,6 +172,8 @@ def build_market(
             events,
             lay(take, "decoder_gateway"),
             intents,
+            lay(take, "decoder_recovery"),
+            lay(take, "recovery_decoder"),
             source.frames,
             limits,
             instruments,
@@ -163,6 +182,7 @@ def build_market(
             trading,
             settle_ns,
             pace.window,
+            recovery,
         ),
         features=features.build(take, events, rows, len(instruments), LINKS["features_inference"].burst),
         inference=inference.build(
@@ -200,9 +220,10 @@ class Trading(NamedTuple):
     midnight_ns: int  # of the session's date, since 1970
 
 
-def build_orders(take: Take, market: MarketSide, trading: Trading) -> OrderSide:
-    """The order side of a replay: inputs are held until their turn, and the venue is in memory. What the gateway
-    refuses a strategy learns no earlier than if the venue had."""
+def build_orders(take: Take, market: MarketSide, trading: Trading, live: Live | None = None) -> OrderSide:
+    """The order side. In a replay inputs are held until their turn, the venue is in memory, and what the gateway
+    refuses a strategy learns no earlier than if the venue had. Live, inputs are taken as they come, and no core runs
+    the venue."""
     intents, events = market.decoder.intents, lay(take, "gateway_strategy")
     wire, reports, journal = (lay(take, name) for name in ("gateway_venue", "venue_gateway", "gateway_journal"))
     count = len(trading.instruments)
@@ -214,7 +235,7 @@ def build_orders(take: Take, market: MarketSide, trading: Trading) -> OrderSide:
             intents,
             trading.strategies,
             count,
-            hold=True,
+            hold=live is None,
             burst=LINKS["inference_strategy"].burst,
         ),
         gateway=gateway.build(
@@ -230,12 +251,13 @@ def build_orders(take: Take, market: MarketSide, trading: Trading) -> OrderSide:
             trading.limits,
             trading.fees,
             trading.midnight_ns,
-            hold=True,
+            hold=live is None,
             refusal_ns=trading.order_latency_ns + trading.report_latency_ns,
             strategies=len(trading.strategies),
             tables=trading.tables,
-            armed=True,
+            armed=live is None or live.armed,
             burst=LINKS["strategy_gateway"].burst,
+            connection=None if live is None else live.connection,
         ),
         venue=venue.build(
             take,
@@ -247,7 +269,7 @@ def build_orders(take: Take, market: MarketSide, trading: Trading) -> OrderSide:
             trading.venue_session,
             trading.order_latency_ns,
             trading.report_latency_ns,
-            trading.venue_limits,
+            trading.venue_limits if live is None else venue.Limits(*[1] * len(venue.Limits._fields)),
             trading.midnight_ns,
             burst=LINKS["feed_venue"].burst,
         ),
@@ -258,6 +280,13 @@ def finished(made: Pipeline) -> bool:
     """After the feed was closed: has everything come to its end, so that no stage will do anything more?"""
     events = made.orders.gateway.order_events
     return int(events.cursor[MARK]) >= NEVER_NS and is_empty(events) and is_empty(made.orders.gateway.journal)
+
+
+def is_idle(made: Pipeline) -> bool:
+    """Has every stage taken all that it was told? For a third party, which sees a moment that may be over."""
+    market, orders = made.market, made.orders
+    told = (market.feed.packets, market.decoder.events, market.features.rows, market.inference.signals)
+    return all(map(is_empty, (*told, market.decoder.states, orders.gateway.intents, orders.gateway.order_events)))
 
 
 def octets_required(build: Callable[[Take], object]) -> int:

@@ -136,7 +136,7 @@ def test_the_document_has_these_keys_and_no_others() -> None:
     held = json.loads(json.dumps(to_document(RESULT), allow_nan=False))
     latency = dict.fromkeys(["count", "p50", "p90", "p99", "p99.9", "max"])
     assert keys_of(held) == {
-        **dict.fromkeys(["state", "reason", "inputs", "date", "plan", "run_directory", "first_ns", "last_ns"]),
+        **dict.fromkeys(["what", "state", "reason", "inputs", "date", "plan", "run_directory", "first_ns", "last_ns"]),
         **dict.fromkeys(["seconds", "packets", "messages", "messages_per_second", "positions", "profit_e6", "notes"]),
         "messages_by_type": dict.fromkeys("RADUEPSF"),
         "orders": dict.fromkeys(["new", "replace", "cancel", "total", "sha256"]),

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import date
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,8 +38,9 @@ def result_of(
     latencies: Mapping[str, np.ndarray],
     plan: str,
     day: date,
-    files: Iterable[Path],
+    inputs: Iterable[object],
     directory: RunDirectory,
+    what: str = "replay",
 ) -> Result:
     """The result of a run that came to its end; `latencies` are its `histograms`."""
     source, orders = made.market.decoder, made.orders
@@ -48,9 +48,10 @@ def result_of(
     reason = killed_reason(orders.gateway, settings, seen.raised)
     positions = positions_of(made, settings)
     return Result(
+        what=what,
         state=KILLED if reason else FINISHED,
         reason=reason,
-        inputs=tuple(str(path) for path in files),
+        inputs=tuple(str(held) for held in inputs),
         date=day.isoformat(),
         plan=plan,
         run_directory=str(directory.path),

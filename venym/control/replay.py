@@ -13,7 +13,6 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import date
 from pathlib import Path
@@ -25,11 +24,9 @@ from .. import metrics, pipeline
 from ..hot.arena import Arena
 from ..hot.cycle_clock import CycleClock
 from ..hot.layout import aligned
-from ..hot.link import HEAD, TAIL, Link
 from ..records import PACKET
-from ..stages import feed, strategy
+from ..stages import feed
 from ..stages.book import Take
-from ..stages.desk import RAISED
 from ..transport.capture import Capture, CaptureError
 from .batches import Batches
 from .decode import OCTETS_A_PACKET, passed_over
@@ -41,6 +38,7 @@ from .outcome import Seen, histograms, result_of
 from .pacing import Pacer, first_time_ns, parse_speed
 from .progress import Progress
 from .run_directory import FINISHED, KILLED, RunDirectory, make_run_directory
+from .running import Running
 from .settings import FRAMES_OCTETS_MIN, Settings
 from .summary import to_document, to_text
 from .trading import MS_NS, model_of, trading_of
@@ -108,7 +106,7 @@ def session_date(files: list[Path]) -> date | None:
                 continue  # told when it is replayed
 
 
-class Replay:
+class Replay(Running):
     """A pipeline in memory of its own, and the engine that runs it once."""
 
     def __init__(
@@ -138,13 +136,10 @@ class Replay:
             return pipeline.Pipeline(market, pipeline.build_orders(take, market, trading))
 
         arena = Arena(pipeline.octets_required(build), settings.memory.huge_pages, settings.memory.lock, touch=False)
-        self.made = build(arena.take)
+        super().__init__(build(arena.take), settings, directory)
         masks = pipeline.PLANS[plan]
         crowded = len(masks) >= len(os.sched_getaffinity(0))  # this thread wants one, too
-        self._engine = Engine(self.made, masks, "yield" if crowded else "pause", settle=self._settle)
-        self._names = [held.name for held in settings.strategies]
-        self._directory = directory
-        self._raised: list[str] = []
+        self._engine = Engine(self.made, masks, "yield" if crowded else "pause", settle=self.settle)
 
     def run(self, files: list[Path], speed: float | None) -> Seen:
         """Run it all. Raises StageFailed."""
@@ -172,45 +167,17 @@ class Replay:
                     self._wait(pacer)
         finally:
             self._engine.halt()
-            self._empty_journal()
+            self.empty_journal()
         self._engine.check()
         seconds = time.monotonic() - began
-        notes = [*self._raised, *passed_over(capture.counters), *oddities(made.market.decoder)]
+        notes = [*self.raised, *passed_over(capture.counters), *oddities(made.market.decoder)]
         if self._engine.compiled_late:
             notes.append(f"compiled while running, which must not be: {', '.join(self._engine.compiled_late)}")
-        return Seen(seconds, first_ns, batches.damaged, clock.ns_per_cycle(), self._raised, notes)
+        return Seen(seconds, first_ns, batches.damaged, clock.ns_per_cycle(), self.raised, notes)
 
     def _wait(self, pacer: Pacer) -> None:
         """What there is to do while the cores run."""
         self._engine.check()
         pacer.update()
-        if not self._empty_journal():
+        if not self.empty_journal():
             time.sleep(POLL_SECONDS)
-
-    def _empty_journal(self) -> bool:
-        """Take what the gateway sent and was sent into the run directory; was there anything?"""
-        some = False
-        for records in unread(self.made.orders.gateway.journal):
-            self._directory.append(records)
-            some = True
-        return some
-
-    def _settle(self, error: Exception) -> bool:
-        """A strategy that raised is switched off, and trading is killed; any other error is not for us to settle."""
-        stage = self.made.orders.strategy
-        call = strategy.in_call(stage)
-        if call is None:
-            return False
-        strategy.disable(stage, call.strategy, RAISED)
-        self._raised.append(f"strategy {self._names[call.strategy]} raised {type(error).__name__}: {error}")
-        return True
-
-
-def unread(link: Link) -> Iterator[np.ndarray]:
-    """The records published so far, in one stretch or two; each is given back when the next is asked for."""
-    head = int(link.cursor[HEAD])
-    while (tail := int(link.cursor[TAIL])) < head:
-        first = tail & (len(link.slots) - 1)
-        count = min(head - tail, len(link.slots) - first)
-        yield link.slots[first : first + count]
-        link.cursor[TAIL] = tail + count

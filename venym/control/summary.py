@@ -2,6 +2,7 @@
 
 result.json, whose keys stay what they are; money is in 1e-6 dollars (``_e6``), times in ns:
 
+    what                       replay or run
     state, reason              finished, killed, failed or interrupted; why, or ""
     inputs, date, plan         files read, session date, cores
     run_directory              where this file lies
@@ -56,6 +57,7 @@ class Result(NamedTuple):
     """All that is told of a run. Counters are those of metrics.py, by stage, then name."""
 
     state: str = "finished"  # as in `run_directory`
+    what: str = "replay"  # the command
     reason: str = ""
     inputs: tuple[str, ...] = ()
     date: str = ""  # of the session, YYYY-MM-DD
@@ -98,6 +100,7 @@ class Result(NamedTuple):
 def to_document(result: Result) -> dict[str, Any]:
     """result.json, as the module's page has it."""
     return {
+        "what": result.what,
         "state": result.state,
         "reason": result.reason,
         "inputs": list(result.inputs),
@@ -150,7 +153,7 @@ def dollars(amount_e6: int, decimals: int = 2) -> str:
 
 def _heading(result: Result) -> str:
     state = result.state if result.state == "finished" else result.state.upper()
-    lines = [f"Replay {state}" + (f": {result.reason}" if result.reason else "")]
+    lines = [f"{result.what.capitalize()} {state}" + (f": {result.reason}" if result.reason else "")]
     lines += [_row("input", path) for path in result.inputs]
     if result.first_ns is not None and result.last_ns is not None:
         lines.append(_row("session", f"{result.date}  {format_time(result.first_ns)} to {format_time(result.last_ns)}"))
