@@ -14,6 +14,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
@@ -36,6 +37,7 @@ from .log import say
 from .outcome import Seen, histograms, result_of
 from .receiving import Receiving
 from .recovering import recovery_of, rules_of
+from .recovery_schedule import Recovery as Outage
 from .run_directory import FINISHED, KILLED, RunDirectory, make_run_directory
 from .running import Running
 from .settings import Settings
@@ -163,6 +165,7 @@ class LiveRun(Running):
         self._check()
         spent = time.monotonic() - began
         notes = [*self.raised, *oddities(source.decoder), *(f"line {name} was silent" for name in watch.silent())]
+        notes += outages(self._recovery.recoveries())
         if lost := self._receiving.lost():
             notes.append(f"{lost:,} datagrams were lost on this machine")
         return Seen(spent, self._first_ns, 0, clock.ns_per_cycle(), self.raised, notes)
@@ -176,6 +179,18 @@ class LiveRun(Running):
         self._engine.check()
         if self._failures:
             raise StageFailed(f"the recovery failed: {self._failures[0]}") from self._failures[0]
+
+
+def outages(records: Sequence[Outage]) -> list[str]:
+    """What was missing for a while, in a sentence for each way that it came back, or did not."""
+    told = []
+    for by in sorted({record.by for record in records}):
+        taken = [record for record in records if record.by == by]
+        messages, longest = sum(record.messages for record in taken), max(record.seconds for record in taken)
+        told.append(
+            f"outages ended by {by}: {len(taken):,}, {messages:,} messages, the longest {longest * 1e3:,.1f} ms"
+        )
+    return told
 
 
 def live_masks(plan: str) -> tuple[int, ...]:
