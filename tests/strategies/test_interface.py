@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from venym.hot.layout import aligned
-from venym.records import BOOK_EVENT, BUY, CROSSED, PRINTABLE, SELL, SUSPECT, TRADABLE
+from venym.records import BOOK_EVENT, BUY, CROSSED, GAPPED, PRINTABLE, SELL, SUSPECT, TRADABLE
 from venym.strategies import interface
 from venym.strategies.interface import ORDERS_MAX, STATE_WORDS, WORKING_ORDER, State
 
@@ -52,7 +52,7 @@ def test_the_microprice_leans_to_the_side_with_fewer_shares() -> None:
 @pytest.mark.parametrize(
     ("marks", "expected"),
     [(TRADABLE, True), (TRADABLE | PRINTABLE, True), (0, False), (TRADABLE | SUSPECT, False),
-     (TRADABLE | CROSSED, False), (SUSPECT | CROSSED, False)],
+     (TRADABLE | CROSSED, False), (SUSPECT | CROSSED, False), (TRADABLE | GAPPED, False)],
 )  # fmt: skip
 def test_what_can_be_traded_on(marks: int, expected: bool) -> None:
     assert bool(interface.tradable(book((10_000, 1), (10_100, 1), marks))) is expected

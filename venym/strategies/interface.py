@@ -46,6 +46,7 @@ from ..records import (
     DAY,
     EXPIRED,
     FILLED,
+    GAPPED,
     INTENT,
     IOC,
     KILL,
@@ -262,8 +263,8 @@ def two_sided(market):
 
 @small
 def tradable(market):
-    """May an order be sent: trading, in a two-sided book that is neither crossed nor suspect?"""
-    return (np.int64(market.marks) & (TRADABLE | SUSPECT | CROSSED)) == TRADABLE and two_sided(market)
+    """May an order be sent: trading, in a two-sided book that is neither crossed nor suspect, nor misses messages?"""
+    return (np.int64(market.marks) & (TRADABLE | SUSPECT | CROSSED | GAPPED)) == TRADABLE and two_sided(market)
 
 
 @small
