@@ -279,7 +279,7 @@ def test_any_order_of_packets_and_records_is_the_twins(made, start):
 def test_wherever_a_snapshot_is_spliced_in_the_books_are_those_of_the_whole_day(end, ahead, size, start):
     """It is of the time before message `end`; the live messages go on from a little before or after that."""
     drive = Recovered(start=start)
-    live = max(2, end - 4 + ahead)
+    live = min(LAST, max(2, end - 4 + ahead))
     drive.line(part(MESSAGES, live, live + 1))
     drive.recover(SNAPSHOT_BEGIN)
     told = len(drive.events)
