@@ -2,6 +2,7 @@
 tests/live."""
 
 import os
+from argparse import Namespace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from tests.control.resolving import resolved_text
 from venym import pipeline
 from venym.control.errors import ConfigurationError
-from venym.control.live import all_ended, cpus_of, live_masks, outages
+from venym.control.live import all_ended, cpus_of, live_masks, outages, run
 from venym.control.recovery_schedule import Recovery
 from venym.stages.market import ENDED, IN_SYNC
 
@@ -32,6 +33,12 @@ def test_cores_are_pinned_where_the_settings_say_or_to_the_last_processors(tmp_p
 def test_more_cores_that_never_rest_than_processors_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="cores that never rest"):
         cpus_of(resolved_text(tmp_path, ""), len(os.sched_getaffinity(0)) + 1)
+
+
+def test_a_run_of_no_instrument_is_refused(tmp_path: Path) -> None:
+    settings = resolved_text(tmp_path, '[[channels]]\nname = "one"\nline_a = "239.1.1.1:1000"\n')
+    with pytest.raises(ConfigurationError, match="instruments: there is none"):
+        run(Namespace(date=None, run_dir=None, seconds=1, json=False, table=()), settings)
 
 
 def test_it_is_over_when_every_session_has_ended() -> None:

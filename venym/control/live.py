@@ -56,6 +56,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     1 if messages were lost for good; 3 if trading was killed. Raises ConfigurationError, LineError, UdpError, XdpError,
     StrategyError and ModelError before anything runs, StageFailed when a stage or the recovery did.
     """
+    if not settings.instruments:
+        raise ConfigurationError("instruments: there is none; name one, or a strategy's, as config/live.toml does")
     day = args.date or datetime.now(EXCHANGE).date()
     plan = choose_plan(settings.run.plan, len(os.sched_getaffinity(0)))
     with ExitStack() as opened:
