@@ -15,6 +15,7 @@ from .session_line import Line
 from .session_messages import SECOND_NS, Message, Outgoing, read_message, utc_ns
 from .session_rules import COMP_ID, REQUIRED_MISSING, SENDING_TIME, WRONG_VALUE, Fault, check
 from .session_schedule import Schedule
+from .session_signing import Signer
 from .session_stream import Stream
 from .session_table import TABLE, State
 
@@ -34,8 +35,10 @@ class Impossible(Exception):
 class Session(Actions):
     """state: where it stands; reason: the event that ended the last connection, with the peer's text; see `Actions`."""
 
-    def __init__(self, profile: Profile, line: Line, schedule: Schedule | None = None) -> None:
-        super().__init__(profile, line)
+    def __init__(
+        self, profile: Profile, line: Line, schedule: Schedule | None = None, signer: Signer | None = None
+    ) -> None:
+        super().__init__(profile, line, signer)
         self.reason = ""
         self._schedule = schedule
         self._stream = Stream()

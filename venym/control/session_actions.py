@@ -4,8 +4,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from .session_line import Line
-from .session_messages import SECOND_NS, Message, Outgoing
+from .session_messages import SECOND_NS, Fields, Message, Outgoing
 from .session_rules import REASON_MAX, TEXTS, WRONG_VALUE, Fault
+from .session_signing import Signer
 from .session_table import State
 
 HELD_MAX = 4_096  # messages that came too early
@@ -40,9 +41,10 @@ class Profile:
 class Actions:
     """What a session knows, and what it can do. counts: of every event, and of what was held in vain."""
 
-    def __init__(self, profile: Profile, line: Line) -> None:
+    def __init__(self, profile: Profile, line: Line, signer: Signer | None) -> None:
         self.profile = profile
         self.line = line
+        self._signer = signer
         self.state = State.OFF
         self.counts: Counter[str] = Counter()
         self._heartbeat_ns = profile.heartbeat_s * SECOND_NS
@@ -76,7 +78,7 @@ class Actions:
             self.line.reset(now_ns)
         self._since_ns = now_ns
         reset = ((141, "Y"),) if self.profile.reset_on_logon else ()
-        self._say("A", now_ns, (98, "0"), (108, str(self.profile.heartbeat_s)), *reset)
+        self._say_logon(str(self.profile.heartbeat_s), reset, now_ns)
 
     def wait(self, _: Message | None, now_ns: int) -> None:
         self._since_ns = now_ns
@@ -93,8 +95,12 @@ class Actions:
     def answer_logon(self, message: Message, now_ns: int) -> None:
         reset = ((141, "Y"),) if message.get(141) == "Y" else ()
         self._heartbeat_ns = (message.whole(108) or 0) * SECOND_NS
-        self._say("A", now_ns, (98, "0"), (108, message.get(108) or "0"), *reset)
+        self._say_logon(message.get(108) or "0", reset, now_ns)
         self.enter(message, now_ns)
+
+    def _say_logon(self, heartbeat_s: str, reset: Fields, now_ns: int) -> None:
+        body: Fields = ((98, "0"), (108, heartbeat_s), *reset)
+        self._send(Outgoing("A", body, more=self._signer), now_ns)
 
     def start_again(self, message: Message, now_ns: int) -> None:
         self.line.reset(now_ns)

@@ -6,7 +6,7 @@ Text is Latin-1 throughout, so that every octet is a character and comes back as
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -26,11 +26,13 @@ Fields = tuple[tuple[int, str], ...]
 
 class Outgoing(NamedTuple):
     """What is said, before it has a number and a time. body: in the order to be sent; header: beyond 8 9 34 35 49 52 56
-    and what marks a message as sent again."""
+    and what marks a message as sent again; more: what else the body has, by its fields from MsgType on as they are
+    written, which is asked once and kept nowhere."""
 
     msg_type: str
     body: Fields = ()
     header: Fields = ()
+    more: Callable[[Mapping[int, str]], Fields] | None = None
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,10 @@ def write_message(
     if original_ns is not None:
         header += [(43, "Y"), (122, utc_text(original_ns))]
     header = sorted([*header, *message.header])
-    body = _joined([(35, message.msg_type), *header, *message.body])
+    fields = [(35, message.msg_type), *header, *message.body]
+    if message.more is not None:
+        fields += message.more(dict(fields))
+    body = _joined(fields)
     head = _joined([(8, version), (9, str(len(body)))]) + body
     return head + b"10=%03d\x01" % (sum(head) % 256)
 
