@@ -202,15 +202,9 @@ def step(ctx):
     work = np.int64(0)
     first = cursor[ORDINAL]
     ends = mark(ctx.packets, MARK)
-    recovered = ready(ctx.recovered, ctx.burst[MESSAGES_BURST])
-    if cursor[BUSY] != 0 and cursor[SOURCE] == FROM_RECOVERY:
-        recovered -= 1  # that one is open
     while work < ctx.burst[MESSAGES_BURST]:
-        if cursor[BUSY] == 0 and cursor[SWEEP] == 0:
-            opened = open_next(ctx, recovered)
-            if opened == 0:
-                break
-            recovered -= opened - 1
+        if cursor[BUSY] == 0 and cursor[SWEEP] == 0 and not open_next(ctx):
+            break
         allowed = room(ctx.events, ctx.burst[EVENTS_BURST] - (cursor[ORDINAL] - first))
         if cursor[TO_GATEWAY] != 0:
             allowed = room(ctx.states, allowed)

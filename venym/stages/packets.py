@@ -53,18 +53,16 @@ from .sessions import begin_session, channel_of_line
 
 
 @small
-def open_next(ctx, recovered):
-    """Open the next record of either link, by turns where both have one; `recovered`: how many the recovery's has.
-    Returns 0 if there is none, else 1, or 2 for one of the recovery's."""
-    if recovered > 0 and (ctx.cursor[TOOK_RECOVERED] == 0 or ready(ctx.packets, 1) == 0):
+def open_next(ctx):
+    """Open the next record of either link, by turns where both have one; False if there is none. Nothing is open."""
+    by_line, by_recovery = ready(ctx.packets, 1) > 0, ready(ctx.recovered, 1) > 0
+    if by_recovery and not (by_line and ctx.cursor[TOOK_RECOVERED] != 0):
         ctx.cursor[TOOK_RECOVERED] = 1
         open_recovered(ctx)
-        return 2
-    if ready(ctx.packets, 1) == 0:
-        return 0
-    ctx.cursor[TOOK_RECOVERED] = 0
-    open_packet(ctx)
-    return 1
+    elif by_line:
+        ctx.cursor[TOOK_RECOVERED] = 0
+        open_packet(ctx)
+    return by_line or by_recovery
 
 
 @apart
