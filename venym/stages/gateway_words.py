@@ -20,7 +20,7 @@ from ..metrics import KILLS, Counter
     CLOCK_NS,  # of the last input; never falls
     OUT_SEQUENCE,  # MsgSeqNum of the next message
     IN_SEQUENCE,  # expected
-    UNSENT,  # index of the first request not written: those behind a kill, all of them cancels
+    UNSENT,  # index of the first request not written: those from there on are cancels of the gateway's own
     START,  # of what is not looked at in the inbound buffer
     END,
     HELD,  # 1: there may be a whole message in it
