@@ -10,9 +10,7 @@ once where a line falls silent or messages are missing; the run directory has it
 """
 
 import argparse
-import json
 import os
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -28,8 +26,8 @@ from ..stages import decoder, feed
 from ..stages.book import Take
 from ..stages.decoder import CLOCK_NS
 from ..stages.market import ENDED
-from .engine import Engine, StageFailed, choose_plan
-from .errors import BAD_DATA, GOOD, RISK, ConfigurationError
+from .engine import StageFailed, choose_plan
+from .errors import BAD_DATA, GOOD, ConfigurationError
 from .interrupt import interruptible
 from .ladder import limits_of, oddities
 from .lines import lines_of
@@ -38,10 +36,9 @@ from .outcome import Seen, histograms, result_of
 from .receiving import Receiving
 from .recovering import recovery_of, rules_of
 from .recovery_schedule import Recovery as Outage
-from .run_directory import FINISHED, KILLED, RunDirectory, make_run_directory
-from .running import Running
+from .run_directory import RunDirectory, make_run_directory
+from .running import Running, begin, conclude, tell
 from .settings import Settings
-from .summary import to_document, to_text
 from .trading import model_of, trading_of
 from .watch import Watch
 
@@ -63,8 +60,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     with ExitStack() as opened:
         lines = lines_of(settings)
         directory = opened.enter_context(make_run_directory(args.run_dir, settings.replay.runs_dir, "run"))
-        directory.write_settings(args.table)
-        directory.write_versions({f"strategies.{held.name}.file": held.path for held in settings.strategies})
+        begin(directory, args.table, settings)
         receiving = opened.enter_context(Receiving(settings, lines))
         for note in receiving.notes:
             say(f"warning: {note}")
@@ -75,20 +71,9 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         latencies = histograms(live.made.orders.gateway, seen.ns_per_cycle)
         inputs = [str(line) for line in lines if line is not None]
         result = result_of(live.made, settings, seen, latencies, plan, day, inputs, directory, "run")
-        for name, held in latencies.items():
-            directory.write_histogram(name, held)
-        document = to_document(result) | {"lines": receiving.counts(), "recoveries": live.recoveries()}
-        directory.write_result(document)
-        directory.finish(KILLED if result.state == KILLED else FINISHED, result.reason)
-    if args.json:
-        json.dump(document, sys.stdout)
-        sys.stdout.write("\n")
-    else:
-        print(to_text(result))
-    if result.state == KILLED:
-        say(f"trading was killed: {result.reason}")
-        return RISK
-    return BAD_DATA if int(live.made.market.decoder.counters[metrics.MISSED_MESSAGES]) else GOOD
+        document = conclude(directory, result, latencies, lines=receiving.counts(), recoveries=live.recoveries())
+    missed = int(live.made.market.decoder.counters[metrics.MISSED_MESSAGES])
+    return tell(result, document, args.json) or (BAD_DATA if missed else GOOD)
 
 
 class LiveRun(Running):
@@ -124,10 +109,9 @@ class LiveRun(Running):
             return pipeline.Pipeline(market, pipeline.build_orders(take, market, trading, live))
 
         arena = Arena(pipeline.octets_required(build), settings.memory.huge_pages, settings.memory.lock)
-        super().__init__(build(arena.take), settings, directory)
-        self._settings, self._receiving = settings, receiving
         masks = live_masks(plan)
-        self._engine = Engine(self.made, masks, "pause", cpus_of(settings, len(masks)), settle=self.settle)
+        super().__init__(build(arena.take), settings, directory, masks, "pause", cpus_of(settings, len(masks)))
+        self._settings, self._receiving = settings, receiving
         self._failures: list[Exception] = []
         self._first_ns: int | None = None  # exchange time when the first message had come
         source = self.made.market.decoder
@@ -167,7 +151,7 @@ class LiveRun(Running):
         self._check()
         spent = time.monotonic() - began
         notes = [*self.raised, *oddities(source.decoder), *(f"line {name} was silent" for name in watch.silent())]
-        notes += outages(self._recovery.recoveries())
+        notes += [*outages(self._recovery.recoveries()), *self.late()]
         if lost := self._receiving.lost():
             notes.append(f"{lost:,} datagrams were lost on this machine")
         return Seen(spent, self._first_ns, 0, clock.ns_per_cycle(), self.raised, notes)

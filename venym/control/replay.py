@@ -8,10 +8,8 @@ when a thread came to it. What happened lies in the run directory, however it en
 """
 
 import argparse
-import json
 import os
 import shutil
-import sys
 import time
 from contextlib import closing
 from datetime import date
@@ -30,17 +28,15 @@ from ..stages.book import Take
 from ..transport.capture import Capture, CaptureError
 from .batches import Batches
 from .decode import OCTETS_A_PACKET, passed_over
-from .engine import Engine, choose_plan
-from .errors import BAD_DATA, GOOD, RISK, ConfigurationError
+from .engine import choose_plan
+from .errors import BAD_DATA, GOOD, ConfigurationError
 from .ladder import limits_of, oddities
-from .log import say
 from .outcome import Seen, histograms, result_of
 from .pacing import Pacer, first_time_ns, parse_speed
 from .progress import Progress
-from .run_directory import FINISHED, KILLED, RunDirectory, make_run_directory
-from .running import Running
+from .run_directory import RunDirectory, make_run_directory
+from .running import Running, begin, conclude, tell
 from .settings import FRAMES_OCTETS_MIN, Settings
-from .summary import to_document, to_text
 from .trading import MS_NS, model_of, trading_of
 
 POLL_SECONDS = 0.0002
@@ -66,31 +62,16 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     if day is None:
         raise ConfigurationError("the files do not say of which day they are: give --date YYYY-MM-DD")
     trading, model = trading_of(settings, day), model_of(settings)
-    files = {f"strategies.{held.name}.file": held.path for held in settings.strategies}
-    if settings.model is not None:
-        files["model"] = settings.model
     with make_run_directory(args.run_dir, settings.replay.runs_dir, "replay") as directory:
-        directory.write_settings(args.table)
-        directory.write_versions(files)
+        begin(directory, args.table, settings)
         replay = Replay(settings, trading, model, plan, directory)
         seen = replay.run(args.files, speed)
         latencies = histograms(replay.made.orders.gateway, seen.ns_per_cycle)
         result = result_of(replay.made, settings, seen, latencies, plan, day, args.files, directory)
-        for name, held in latencies.items():
-            directory.write_histogram(name, held)
-        directory.write_result(to_document(result))
-        directory.finish(KILLED if result.state == KILLED else FINISHED, result.reason)
+        document = conclude(directory, result, latencies)
     if args.orders is not None:
         shutil.copyfile(directory.path / "orders.fix", args.orders)
-    if args.json:
-        json.dump(to_document(result), sys.stdout)
-        sys.stdout.write("\n")
-    else:
-        print(to_text(result))
-    if result.state == KILLED:
-        say(f"trading was killed: {result.reason}")
-        return RISK
-    return BAD_DATA if seen.damaged or result.messages == 0 else GOOD
+    return tell(result, document, args.json) or (BAD_DATA if seen.damaged or result.messages == 0 else GOOD)
 
 
 def session_date(files: list[Path]) -> date | None:
@@ -136,10 +117,9 @@ class Replay(Running):
             return pipeline.Pipeline(market, pipeline.build_orders(take, market, trading))
 
         arena = Arena(pipeline.octets_required(build), settings.memory.huge_pages, settings.memory.lock, touch=False)
-        super().__init__(build(arena.take), settings, directory)
         masks = pipeline.PLANS[plan]
         crowded = len(masks) >= len(os.sched_getaffinity(0))  # this thread wants one, too
-        self._engine = Engine(self.made, masks, "yield" if crowded else "pause", settle=self.settle)
+        super().__init__(build(arena.take), settings, directory, masks, "yield" if crowded else "pause")
 
     def run(self, files: list[Path], speed: float | None) -> Seen:
         """Run it all. Raises StageFailed."""
@@ -170,9 +150,7 @@ class Replay(Running):
             self.empty_journal()
         self._engine.check()
         seconds = time.monotonic() - began
-        notes = [*self.raised, *passed_over(capture.counters), *oddities(made.market.decoder)]
-        if self._engine.compiled_late:
-            notes.append(f"compiled while running, which must not be: {', '.join(self._engine.compiled_late)}")
+        notes = [*self.raised, *passed_over(capture.counters), *oddities(made.market.decoder), *self.late()]
         return Seen(seconds, first_ns, batches.damaged, clock.ns_per_cycle(), self.raised, notes)
 
     def _wait(self, pacer: Pacer) -> None:

@@ -31,15 +31,10 @@ class Watch:
         tell: Callable[[str], None],
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        self._settings, self._decoder, self._receiving, self._tell, self._clock = (
-            settings,
-            decoder,
-            receiving,
-            tell,
-            clock,
-        )
+        self._settings, self._decoder, self._receiving = settings, decoder, receiving
+        self._tell, self._clock = tell, clock
         now_ns = clock()
-        self._began_ns = self._told_ns = self._tended_ns = now_ns
+        self._told_ns = self._tended_ns = now_ns
         self._messages = 0
         channels = len(settings.channels)
         self._packets = np.zeros(LINES_A_CHANNEL * channels, np.int64)
